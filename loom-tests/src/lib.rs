@@ -1,22 +1,24 @@
 //! The harness that every model of filch runs in.
 //!
 //! loom passes silently if it explored nothing: a gate that never compiled the algorithm, a limit
-//! that cut the search short, a model with one thread. [`check`] therefore counts and prints
-//! executions, and fails if there was a single one or fewer than the model's author saw. [`refute`]
-//! is its mirror: the checker must catch a deliberately broken algorithm. [`Outcomes`] collects the
-//! results of executions, so that a model can say which are possible, and that each was reached.
-//! [`Crossing`] adds schedules that loom leaves out; [`tell`] makes one thread know what another
-//! has done.
+//! that cut the search short, a model with one thread. [`Bound::check`] therefore counts and prints
+//! executions, and fails if there was a single one or fewer than the model's author saw.
+//! [`Bound::refute`] is its mirror: the checker must catch a deliberately broken algorithm.
+//! [`Outcomes`] collects the results of executions, so that a model can say which are possible, and
+//! that each was reached. [`beside`] and [`tell`] start a model's threads; [`Crossing`] adds
+//! schedules that loom leaves out.
 //!
 //! Run the models with `cargo xtask loom`; a file here is empty without `--cfg loom`.
 #![cfg(loom)]
 
+mod awake;
 mod crossing;
 mod outcomes;
-mod told;
+mod threads;
 mod trace;
 
 use std::any::Any;
+use std::fmt::Debug;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -24,9 +26,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use awake::Awake;
 pub use crossing::Crossing;
 pub use outcomes::Outcomes;
-pub use told::tell;
+pub use threads::{beside, beside_both, tell};
 
 /// The number of executions, as its author saw them, that makes a model a long one.
 const LONG: u64 = 10_000;
@@ -136,48 +139,62 @@ impl Bound {
             elapsed.as_secs_f64()
         );
     }
-}
 
-/// Explores `model` up to `bound`; panics if an execution fails, or if too few were explored to
-/// mean anything.
-pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
-    let explored = explore(&bound.or_as_asked(), model);
-    let (bound, executions) = (explored.bound, explored.executions);
-    if let Err(panic) = explored.verdict {
-        resume_unwind(panic);
+    /// Explores `model`; panics if an execution fails, or if too few were explored to mean
+    /// anything.
+    pub fn check(self, claim: &str, model: impl Fn() + Send + Sync + 'static) {
+        let explored = explore(&self.or_as_asked(), model);
+        let (bound, executions) = (explored.bound, explored.executions);
+        if let Err(panic) = explored.verdict {
+            resume_unwind(panic);
+        }
+        bound.report("holds", claim, executions, explored.elapsed);
+        assert!(
+            executions > 1,
+            "one execution only: the model has no race in it"
+        );
+        assert!(
+            executions >= bound.at_least,
+            "{executions} executions, expected at least {}: part of the algorithm is not being \
+             explored",
+            bound.at_least,
+        );
     }
-    bound.report("holds", claim, executions, explored.elapsed);
-    assert!(
-        executions > 1,
-        "one execution only: the model has no race in it"
-    );
-    assert!(
-        executions >= bound.at_least,
-        "{executions} executions, expected at least {}: part of the algorithm is not being \
-         explored",
-        bound.at_least,
-    );
-}
 
-/// Explores a deliberately broken `model` up to `bound`, and panics unless the checker catches it.
-///
-/// `symptom` is a part of the failing execution's panic message, so that the bug is caught for the
-/// reason that its author gives, and not because the model itself is broken. A sound twin of the
-/// model, explored by [`check`], says the rest. The number of executions is reported and not
-/// judged: of `bound`, only the preemptions count here.
-pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
-    let explored = explore(&[bound], model);
-    let executions = explored.executions;
-    let Err(panic) = explored.verdict else {
-        panic!("{executions} executions and the known bug was not caught: {claim}");
-    };
-    let message = panic_message(panic.as_ref());
-    assert!(
-        message.contains(symptom),
-        "caught, but not by its symptom: expected `{symptom}`, the execution failed with \
-         `{message}`",
-    );
-    bound.report("caught", claim, executions, explored.elapsed);
+    /// Explores a deliberately broken `model`, and panics unless the checker catches it.
+    ///
+    /// `symptom` is a part of the failing execution's panic message, so that the bug is caught for
+    /// the reason that its author gives, and not because the model itself is broken. A sound twin
+    /// of the model, explored by [`check`](Self::check), says the rest. The number of executions is
+    /// reported and not judged: of the bound, only the preemptions count here.
+    pub fn refute(self, claim: &str, symptom: &str, model: impl Fn() + Send + Sync + 'static) {
+        let explored = explore(&[self], model);
+        let executions = explored.executions;
+        let Err(panic) = explored.verdict else {
+            panic!("{executions} executions and the known bug was not caught: {claim}");
+        };
+        let message = panic_message(panic.as_ref());
+        assert!(
+            message.contains(symptom),
+            "{claim}: caught, but not by its symptom: expected `{symptom}`, the execution failed \
+             with `{message}`",
+        );
+        self.report("caught", claim, executions, explored.elapsed);
+    }
+
+    /// Checks the `model` without a bug, and refutes it with each of `bugs`, which stands beside
+    /// its symptom. The default of `B` is no bug.
+    pub fn check_and_refute<B: Copy + Debug + Default + Send + Sync + 'static>(
+        self,
+        claim: &str,
+        model: fn(B),
+        bugs: &[(B, &str)],
+    ) {
+        self.check(claim, move || model(B::default()));
+        for &(bug, symptom) in bugs {
+            self.refute(&format!("{bug:?}"), symptom, move || model(bug));
+        }
+    }
 }
 
 /// The extent of a search, and its end.

@@ -2,68 +2,54 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use crate::{Bound, check};
+use crate::Bound;
 
 /// The set of results of one model's executions.
 ///
-/// A model that only asserts "nothing bad happened" may never have reached its race. So observe the
-/// outcome at the end of each execution, and afterwards assert which outcomes there are.
+/// A model that only asserts "nothing bad happened" may never have reached its race. So let it
+/// return the outcome of each execution, and assert which outcomes there are.
 #[derive(Debug)]
-pub struct Outcomes<T> {
-    // std's lock, not loom's: it outlives the executions and must not add schedule points to them.
-    seen: Arc<Mutex<BTreeSet<T>>>,
-}
+#[must_use]
+pub struct Outcomes<T>(BTreeSet<T>);
 
-impl<T> Clone for Outcomes<T> {
-    fn clone(&self) -> Self {
-        Self {
-            seen: Arc::clone(&self.seen),
-        }
+impl Bound {
+    /// Explores `model` as [`check`](Self::check) does, and collects the results of its executions.
+    pub fn outcomes<T: Ord + Debug + Send + 'static>(
+        self,
+        claim: &str,
+        model: impl Fn() -> T + Send + Sync + 'static,
+    ) -> Outcomes<T> {
+        self.some_outcomes(claim, move || Some(model()))
     }
-}
 
-impl<T: Ord + Debug + Send + 'static> Outcomes<T> {
-    /// Explores `model` as [`check`] does, and observes the result of each execution.
-    pub fn of(claim: &str, bound: Bound, model: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        let outcomes = Self::new();
-        check(claim, bound, {
-            let outcomes = outcomes.clone();
-            move || outcomes.observe(model())
+    /// Does the same for a model of which some executions miss the race, and have no result.
+    pub fn some_outcomes<T: Ord + Debug + Send + 'static>(
+        self,
+        claim: &str,
+        model: impl Fn() -> Option<T> + Send + Sync + 'static,
+    ) -> Outcomes<T> {
+        // std's lock, not loom's: it outlives the executions and must not add schedule points to
+        // them.
+        let seen = Arc::new(Mutex::new(BTreeSet::new()));
+        self.check(claim, {
+            let seen = Arc::clone(&seen);
+            move || {
+                let outcome = model();
+                seen.lock().unwrap().extend(outcome);
+            }
         });
-        outcomes
-    }
-}
-
-impl<T: Ord + Debug> Default for Outcomes<T> {
-    fn default() -> Self {
-        Self::new()
+        Outcomes(std::mem::take(&mut *seen.lock().unwrap()))
     }
 }
 
 impl<T: Ord + Debug> Outcomes<T> {
-    /// Starts with no outcome.
-    pub fn new() -> Self {
-        Self {
-            seen: Arc::new(Mutex::new(BTreeSet::new())),
-        }
-    }
-
-    /// Notes the outcome of this execution.
-    pub fn observe(&self, outcome: T) {
-        self.seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(outcome);
-    }
-
     /// Panics unless exactly the outcomes in `expected` were observed, over all executions.
     pub fn assert_exactly(&self, expected: impl IntoIterator<Item = T>) {
         let expected: BTreeSet<T> = expected.into_iter().collect();
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let impossible: Vec<_> = seen.difference(&expected).collect();
-        let unreached: Vec<_> = expected.difference(&seen).collect();
+        let impossible: Vec<_> = self.0.difference(&expected).collect();
+        let unreached: Vec<_> = expected.difference(&self.0).collect();
         assert!(
             impossible.is_empty() && unreached.is_empty(),
             "outcomes that must not happen: {impossible:?}; outcomes never reached: {unreached:?}",
@@ -72,14 +58,12 @@ impl<T: Ord + Debug> Outcomes<T> {
 
     /// Panics unless every outcome in `expected` was observed; others may have been too.
     pub fn assert_reached(&self, expected: impl IntoIterator<Item = T>) {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let unreached: Vec<_> = expected
-            .into_iter()
-            .filter(|wanted| !seen.contains(wanted))
-            .collect();
+        let wanted = expected.into_iter();
+        let unreached: Vec<_> = wanted.filter(|wanted| !self.0.contains(wanted)).collect();
         assert!(
             unreached.is_empty(),
-            "outcomes never reached: {unreached:?}; seen: {seen:?}"
+            "outcomes never reached: {unreached:?}; seen: {:?}",
+            self.0
         );
     }
 }

@@ -3,13 +3,12 @@
 #![cfg(loom)]
 
 use std::num::NonZeroUsize;
-use std::time::Duration;
 
 use filch_scheduler::NotAdmitted;
 use filch_scheduler::table::Admission;
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 /// The deed of a process before it left.
 struct Deed(UnsafeCell<bool>);
@@ -24,10 +23,8 @@ unsafe impl Sync for Deed {}
 /// causality violation of a cell.
 #[test]
 fn two_leave_by_different_shards_while_it_closes() {
-    let outcomes = Outcomes::new();
-    check("the last one out is noticed", Bound::preemptions(3, 500), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::preemptions(3, 500)
+        .outcomes("the last one out is noticed", || {
             let admission = Arc::new(Admission::new(None, 2));
             let deeds = Arc::new([0; 2].map(|_| Deed(UnsafeCell::new(false))));
             assert!(admission.enter(None).is_ok() && admission.enter(None).is_ok());
@@ -55,14 +52,13 @@ fn two_leave_by_different_shards_while_it_closes() {
             }
             let last = leavers.map(|leaver| leaver.join().unwrap());
             assert!(empty || last.contains(&true), "none was the last one");
-            outcomes.observe((empty, last));
-        }
-    });
-    outcomes.assert_reached([
-        (true, [false; 2]),
-        (false, [true, false]),
-        (false, [false, true]),
-    ]);
+            (empty, last)
+        })
+        .assert_reached([
+            (true, [false; 2]),
+            (false, [true, false]),
+            (false, [false, true]),
+        ]);
 }
 
 /// Threads: main, two others. One process stays. Another enters by one shard and leaves by a later
@@ -70,26 +66,18 @@ fn two_leave_by_different_shards_while_it_closes() {
 /// thread has missed the entering and seen the leaving.
 #[test]
 fn one_that_stays_is_never_overlooked() {
-    check(
-        "one that stays is counted",
-        Bound::preemptions(5, 5_000),
-        || {
-            let admission = Arc::new(Admission::new(None, 2));
-            assert!(admission.enter(None).is_ok() && admission.enter(None).is_ok());
-            let passer = thread::spawn({
-                let admission = admission.clone();
-                move || admission.enter(Some(0)).is_ok() && admission.leave(Some(1))
-            });
-            let leaver = thread::spawn({
-                let admission = admission.clone();
-                move || admission.leave(Some(1))
-            });
-            assert!(!admission.close(), "one stays");
-            assert!(!passer.join().unwrap(), "one stays");
-            assert!(!leaver.join().unwrap(), "one stays");
-            assert_eq!(admission.live(), 1);
-        },
-    );
+    Bound::preemptions(5, 5_000).check("one that stays is counted", || {
+        let admission = Arc::new(Admission::new(None, 2));
+        assert!(admission.enter(None).is_ok() && admission.enter(None).is_ok());
+        let passer = beside(&admission, |admission| {
+            admission.enter(Some(0)).is_ok() && admission.leave(Some(1))
+        });
+        let leaver = beside(&admission, |admission| admission.leave(Some(1)));
+        assert!(!admission.close(), "one stays");
+        assert!(!passer.join().unwrap(), "one stays");
+        assert!(!leaver.join().unwrap(), "one stays");
+        assert_eq!(admission.live(), 1);
+    });
 }
 
 /// Threads: main, one other. With a limit there is one shard. The last process leaves while main
@@ -97,26 +85,20 @@ fn one_that_stays_is_never_overlooked() {
 /// do, a wait that is not woken (a deadlock), or another process that is admitted.
 #[test]
 fn the_one_shard_of_a_limited_one() {
-    let outcomes = Outcomes::new();
-    check("a limited one closes", Bound::exhaustive(20), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(20)
+        .outcomes("a limited one closes", || {
             let limit = NonZeroUsize::new(1).unwrap();
             let admission = Arc::new(Admission::new(Some(limit), 2));
             assert!(admission.enter(Some(1)).is_ok());
             let refused = admission.enter(None);
             assert!(matches!(refused, Err(NotAdmitted::LimitReached(at)) if at == limit));
-            let leaver = thread::spawn({
-                let admission = admission.clone();
-                move || admission.leave(Some(0))
-            });
+            let leaver = beside(&admission, |admission| admission.leave(Some(0)));
             let empty = admission.close();
             assert!(matches!(admission.enter(None), Err(NotAdmitted::ShutDown)));
-            assert!(admission.wait(Duration::MAX));
+            assert!(admission.wait(None));
             let last = leaver.join().unwrap();
             assert!(empty || last, "none was the last one");
-            outcomes.observe((empty, last));
-        }
-    });
-    outcomes.assert_reached([(true, false), (false, true)]);
+            (empty, last)
+        })
+        .assert_reached([(true, false), (false, true)]);
 }

@@ -7,8 +7,8 @@ mod owned;
 mod retired;
 
 use filch_slab::{Batch, Slab};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, Outcomes};
+use filch_sync::Arc;
+use loom_tests::{Bound, Crossing, beside, beside_both};
 use owned::{Owned, bump, owned};
 use retired::told;
 
@@ -28,19 +28,14 @@ fn give_back(slab: &Slab<Owned>, slots: [u32; 2]) -> bool {
 /// gets one of them.
 #[test]
 fn slots_of_a_batch_are_had_with_what_was_done() {
-    Outcomes::of(
-        "a batch comes back as a whole",
-        Bound::exhaustive(80),
-        || {
+    Bound::exhaustive(80)
+        .outcomes("a batch comes back as a whole", || {
             let slab = Arc::new(Slab::with_limit(owned, 2));
             let slots = [(); 2].map(|()| slab.allocate().unwrap());
             let crossing = Crossing::new();
-            let other = thread::spawn({
-                let (slab, crossing) = (slab.clone(), crossing.clone());
-                move || {
-                    assert!(!give_back(&slab, slots), "it has an owner");
-                    crossing.pass();
-                }
+            let other = beside_both(&slab, &crossing, move |slab, crossing| {
+                assert!(!give_back(&slab, slots), "it has an owner");
+                crossing.pass();
             });
             let found = [(); 2].map(|()| {
                 crossing.pass();
@@ -56,9 +51,8 @@ fn slots_of_a_batch_are_had_with_what_was_done() {
             }
             assert!(slab.allocate().is_err(), "a slot is there twice");
             found
-        },
-    )
-    .assert_exactly([0, 1, 2]);
+        })
+        .assert_exactly([0, 1, 2]);
 }
 
 /// Threads: main, one other. Two slots are free. Main allocates: it reads the top and its link, and
@@ -66,40 +60,38 @@ fn slots_of_a_batch_are_had_with_what_was_done() {
 /// but links to another slot. A failure: a slot has two owners.
 #[test]
 fn a_stalled_allocate_is_not_deceived_by_a_batch() {
-    Outcomes::of("no index has two owners", Bound::exhaustive(72), || {
-        let slab = Arc::new(Slab::with_limit(owned, 3));
-        for _ in 0..3 {
-            slab.allocate().unwrap();
-        }
-        for index in [1, 0] {
-            slab.release(index);
-        }
-        let other = thread::spawn({
-            let slab = slab.clone();
-            move || {
+    Bound::exhaustive(72)
+        .outcomes("no index has two owners", || {
+            let slab = Arc::new(Slab::with_limit(owned, 3));
+            for _ in 0..3 {
+                slab.allocate().unwrap();
+            }
+            for index in [1, 0] {
+                slab.release(index);
+            }
+            let other = beside(&slab, |slab| {
                 let taken = [(); 2].map(|()| slab.allocate().ok());
                 if let [Some(top), Some(below)] = taken {
-                    give_back(&slab, [below, top]);
+                    give_back(slab, [below, top]);
                     return 2;
                 }
                 let taken = taken.into_iter().flatten();
-                taken.inspect(|&index| _ = bump(&slab, index)).count()
+                taken.inspect(|&index| _ = bump(slab, index)).count()
+            });
+            let own = slab.allocate().ok();
+            if let Some(index) = own {
+                bump(&slab, index);
             }
-        });
-        let own = slab.allocate().ok();
-        if let Some(index) = own {
-            bump(&slab, index);
-        }
-        let taken = other.join().unwrap();
-        // The slots that main got and that the other kept are not free.
-        let kept = usize::from(own.is_some()) + usize::from(taken == 1);
-        for _ in kept..2 {
-            bump(&slab, slab.allocate().unwrap());
-        }
-        assert!(slab.allocate().is_err(), "a slot is there twice");
-        (own, taken)
-    })
-    .assert_exactly([(Some(0), 1), (Some(0), 2), (Some(1), 1), (None, 2)]);
+            let taken = other.join().unwrap();
+            // The slots that main got and that the other kept are not free.
+            let kept = usize::from(own.is_some()) + usize::from(taken == 1);
+            for _ in kept..2 {
+                bump(&slab, slab.allocate().unwrap());
+            }
+            assert!(slab.allocate().is_err(), "a slot is there twice");
+            (own, taken)
+        })
+        .assert_exactly([(Some(0), 1), (Some(0), 2), (Some(1), 1), (None, 2)]);
 }
 
 /// Threads: main, one other. Main retires the slab; the other gives back the last two slots
@@ -107,19 +99,13 @@ fn a_stalled_allocate_is_not_deceived_by_a_batch() {
 /// the other still writes.
 #[test]
 fn the_last_batch_of_a_retired_slab() {
-    Outcomes::of(
-        "one is told that it has the slab",
-        Bound::exhaustive(10),
-        || {
+    Bound::exhaustive(10)
+        .outcomes("one is told that it has the slab", || {
             let slab = Arc::new(Slab::new(owned));
             let slots = [(); 2].map(|()| slab.allocate().unwrap());
-            let other = thread::spawn({
-                let slab = slab.clone();
-                move || told(&slab, give_back(&slab, slots))
-            });
+            let other = beside(&slab, move |slab| told(slab, give_back(slab, slots)));
             let is_last = told(&slab, slab.retire());
             (is_last, other.join().unwrap())
-        },
-    )
-    .assert_exactly([(true, false), (false, true)]);
+        })
+        .assert_exactly([(true, false), (false, true)]);
 }

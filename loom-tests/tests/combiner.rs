@@ -8,7 +8,7 @@ use filch_build_scheduler::{Apply, Combiner};
 use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 /// Notes the applied events, in order. The log is not loom's, so that reading it orders nothing.
 struct Log {
@@ -53,24 +53,18 @@ fn combiner() -> (Arc<Combiner<Log, u32>>, Told, Batches) {
 /// event was applied once. Failure: an event left behind, or a race on the state.
 #[test]
 fn an_event_beside_another() {
-    let outcomes = Outcomes::new();
-    check("two threads submit", Bound::exhaustive(600), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(600)
+        .outcomes("two threads submit", || {
             let (combiner, told, batches) = combiner();
-            let other = thread::spawn({
-                let combiner = Arc::clone(&combiner);
-                move || combiner.submit(2)
-            });
+            let other = beside(&combiner, |combiner| combiner.submit(2));
             combiner.submit(1);
             other.join().unwrap();
             let applied = told.lock().unwrap().clone();
-            outcomes.observe((applied, batches.lock().unwrap().len()));
-        }
-    });
-    // One or the other first; by one drain, or by two. loom leaves out the single drain in the
-    // second order, which is the first with the threads exchanged.
-    outcomes.assert_exactly([(vec![1, 2], 1), (vec![1, 2], 2), (vec![2, 1], 2)]);
+            (applied, batches.lock().unwrap().len())
+        })
+        // One or the other first; by one drain, or by two. loom leaves out the single drain in the
+        // second order, which is the first with the threads exchanged.
+        .assert_exactly([(vec![1, 2], 1), (vec![1, 2], 2), (vec![2, 1], 2)]);
 }
 
 /// Runs the event's work, or submits it if a thread is at the state. Returns true if it ran.
@@ -86,48 +80,35 @@ fn call(combiner: &Combiner<Log, u32>, event: u32) -> bool {
 /// threads at the state, which is a race on its cell.
 #[test]
 fn work_beside_work() {
-    let outcomes = Outcomes::new();
-    check("two threads run work", Bound::exhaustive(30), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(30)
+        .outcomes("two threads run work", || {
             let (combiner, told, _) = combiner();
-            let other = thread::spawn({
-                let combiner = Arc::clone(&combiner);
-                move || call(&combiner, 2)
-            });
+            let other = beside(&combiner, |combiner| call(combiner, 2));
             let ran = call(&combiner, 1);
             let other_ran = other.join().unwrap();
             let applied = told.lock().unwrap().clone();
-            outcomes.observe((applied, ran, other_ran));
-        }
-    });
-    // One after the other; or the second finds the first at the state, and leaves its event to it,
-    // or comes too late for that.
-    outcomes.assert_exactly([
-        (vec![1, 2], true, true),
-        (vec![2, 1], true, true),
-        (vec![1, 2], true, false),
-        (vec![2, 1], false, true),
-    ]);
+            (applied, ran, other_ran)
+        })
+        // One after the other; or the second finds the first at the state, and leaves its event to
+        // it, or comes too late for that.
+        .assert_exactly([
+            (vec![1, 2], true, true),
+            (vec![2, 1], true, true),
+            (vec![1, 2], true, false),
+            (vec![2, 1], false, true),
+        ]);
 }
 
 /// One thread runs work, another submits an event, and a third runs work, too. The second finds the
 /// first at the state, or the first finds the second. Failure: as above.
 #[test]
 fn work_beside_events() {
-    check(
+    Bound::preemptions(3, 15_000).check(
         "two threads run work, one of them after an event of its own, and a third one submits",
-        Bound::preemptions(3, 15_000),
         || {
             let (combiner, told, _) = combiner();
-            let submits = thread::spawn({
-                let combiner = Arc::clone(&combiner);
-                move || combiner.submit(3)
-            });
-            let runs = thread::spawn({
-                let combiner = Arc::clone(&combiner);
-                move || call(&combiner, 4)
-            });
+            let submits = beside(&combiner, |combiner| combiner.submit(3));
+            let runs = beside(&combiner, |combiner| call(combiner, 4));
             combiner.submit(1);
             call(&combiner, 2);
             submits.join().unwrap();
@@ -145,25 +126,21 @@ fn work_beside_events() {
 /// count them all. Events of one thread keep their order. Failure: as above, or 2 before 1.
 #[test]
 fn many_signals_at_once() {
-    check(
-        "three threads submit, one of them twice",
-        Bound::preemptions(3, 50_000),
-        || {
-            let (combiner, told, _) = combiner();
-            let others = [3, 4].map(|event| {
-                let combiner = Arc::clone(&combiner);
-                thread::spawn(move || combiner.submit(event))
-            });
-            combiner.submit(1);
-            combiner.submit(2);
-            others.into_iter().for_each(|other| other.join().unwrap());
-            let mut applied = told.lock().unwrap().clone();
-            let at = |event| applied.iter().position(|&other| other == event);
-            assert!(at(1) < at(2), "out of order: {applied:?}");
-            applied.sort_unstable();
-            assert_eq!(applied, [1, 2, 3, 4], "left behind");
-        },
-    );
+    Bound::preemptions(3, 50_000).check("three threads submit, one of them twice", || {
+        let (combiner, told, _) = combiner();
+        let others = [3, 4].map(|event| {
+            let combiner = Arc::clone(&combiner);
+            thread::spawn(move || combiner.submit(event))
+        });
+        combiner.submit(1);
+        combiner.submit(2);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        let mut applied = told.lock().unwrap().clone();
+        let at = |event| applied.iter().position(|&other| other == event);
+        assert!(at(1) < at(2), "out of order: {applied:?}");
+        applied.sort_unstable();
+        assert_eq!(applied, [1, 2, 3, 4], "left behind");
+    });
 }
 
 /// An event with the place for its answer.
@@ -216,33 +193,22 @@ fn ask(combiner: &Combiner<Answers, Ask>, runs: bool) {
 /// that is not seen.
 #[test]
 fn a_thread_that_waits_for_its_event_is_woken() {
-    check(
-        "two threads submit, and wait for the answers",
-        Bound::preemptions(3, 180),
-        || {
-            let combiner = Arc::new(Combiner::new(Answers));
-            let other = thread::spawn({
-                let combiner = Arc::clone(&combiner);
-                move || ask(&combiner, false)
-            });
-            ask(&combiner, false);
-            other.join().unwrap();
-        },
-    );
+    Bound::preemptions(3, 180).check("two threads submit, and wait for the answers", || {
+        let combiner = Arc::new(Combiner::new(Answers));
+        let other = beside(&combiner, |combiner| ask(combiner, false));
+        ask(&combiner, false);
+        other.join().unwrap();
+    });
 }
 
 /// The threads run the work themselves if they can; else as above.
 #[test]
 fn a_thread_that_was_refused_is_woken() {
-    check(
+    Bound::preemptions(3, 75).check(
         "two threads run work or submit it, and wait for the answers",
-        Bound::preemptions(3, 75),
         || {
             let combiner = Arc::new(Combiner::new(Answers));
-            let other = thread::spawn({
-                let combiner = Arc::clone(&combiner);
-                move || ask(&combiner, true)
-            });
+            let other = beside(&combiner, |combiner| ask(combiner, true));
             ask(&combiner, true);
             other.join().unwrap();
         },

@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 use filch_deque::{Request, Worker};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
 /// An item that gives the slots their alignment.
 #[repr(align(512))]
@@ -85,10 +85,8 @@ fn most_rings(execution: impl FnOnce()) -> isize {
 /// bound; or a ring freed under the thief.
 #[test]
 fn a_stalled_thief_keeps_one_ring() {
-    Outcomes::of(
-        "two rings under a stalled thief",
-        Bound::preemptions(3, 16_000),
-        || {
+    Bound::preemptions(3, 16_000)
+        .outcomes("two rings under a stalled thief", || {
             most_rings(|| {
                 let worker = Worker::with_capacity(2);
                 let own = worker.stealer();
@@ -112,9 +110,8 @@ fn a_stalled_thief_keeps_one_ring() {
                 }
                 assert_eq!(LIVE.get(), 1, "an older ring is left");
             })
-        },
-    )
-    .assert_exactly([1, 2]);
+        })
+        .assert_exactly([1, 2]);
 }
 
 /// Two threads: a ring grows from one slot to four under a thief that takes one item. Claim: three
@@ -123,10 +120,8 @@ fn a_stalled_thief_keeps_one_ring() {
 /// or a ring freed under the thief.
 #[test]
 fn outgrown_rings_are_freed() {
-    Outcomes::of(
-        "outgrown rings are freed",
-        Bound::preemptions(3, 4_200),
-        || {
+    Bound::preemptions(3, 4_200)
+        .outcomes("outgrown rings are freed", || {
             most_rings(|| {
                 let worker = Worker::with_capacity(1);
                 let stealer = worker.stealer();
@@ -141,9 +136,8 @@ fn outgrown_rings_are_freed() {
                 }
                 assert_eq!(LIVE.get(), 1, "an older ring is left");
             })
-        },
-    )
-    .assert_exactly([2, 3]);
+        })
+        .assert_exactly([2, 3]);
 }
 
 /// Two threads: a deque that is its owner's grows from two slots to four, where tag and index wrap,
@@ -152,10 +146,8 @@ fn outgrown_rings_are_freed() {
 /// both have finished. A failure: a ring that an owner frees although it was revoked, or a leak.
 #[test]
 fn outgrown_rings_of_a_biased_deque_are_freed() {
-    Outcomes::of(
-        "biased: outgrown rings are freed",
-        Bound::preemptions(3, 6_400),
-        || {
+    Bound::preemptions(3, 6_400)
+        .outcomes("biased: outgrown rings are freed", || {
             most_rings(|| {
                 let biased = |start| {
                     let worker = Worker::starting_at(1, start, true);
@@ -183,7 +175,6 @@ fn outgrown_rings_of_a_biased_deque_are_freed() {
                 }
                 assert_eq!(LIVE.get(), 1, "an older ring is left");
             })
-        },
-    )
-    .assert_exactly([3, 4]);
+        })
+        .assert_exactly([3, 4]);
 }

@@ -1,55 +1,45 @@
 //! Tests of the harness itself: it must refuse models that prove nothing.
 #![cfg(loom)]
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, Outcomes, check, refute};
+use loom_tests::{Bound, Crossing, beside, beside_both};
 
 #[test]
 #[should_panic(expected = "one execution only")]
 fn a_model_without_a_race_is_refused() {
-    check("nothing happens", Bound::exhaustive(1), || ());
+    Bound::exhaustive(1).check("nothing happens", || ());
 }
 
 #[test]
 #[should_panic(expected = "part of the algorithm is not being explored")]
 fn a_model_that_shrank_is_refused() {
-    check(
-        "two increments",
-        Bound::exhaustive(1_000_000),
-        two_increments,
-    );
+    Bound::exhaustive(1_000_000).check("two increments", two_increments);
 }
 
 #[test]
 #[should_panic(expected = "the known bug was not caught")]
 fn a_known_bug_that_is_none_is_refused() {
-    refute("two increments", "", Bound::exhaustive(2), two_increments);
+    Bound::exhaustive(2).refute("two increments", "", two_increments);
 }
 
 /// Store buffering with relaxed accesses: both threads may miss the other's store, and loom must
 /// show it.
 #[test]
 fn every_outcome_of_store_buffering_is_reached() {
-    Outcomes::of(
-        "store buffering shows all four outcomes",
-        Bound::exhaustive(4),
-        || {
+    Bound::exhaustive(4)
+        .outcomes("store buffering shows all four outcomes", || {
             let x = Arc::new(AtomicUsize::new(0));
             let y = Arc::new(AtomicUsize::new(0));
-            let other = thread::spawn({
-                let (x, y) = (x.clone(), y.clone());
-                move || {
-                    x.store(1, Ordering::Relaxed);
-                    y.load(Ordering::Relaxed)
-                }
+            let other = beside_both(&x, &y, move |x, y| {
+                x.store(1, Ordering::Relaxed);
+                y.load(Ordering::Relaxed)
             });
             y.store(1, Ordering::Relaxed);
             let own = x.load(Ordering::Relaxed);
             (own, other.join().unwrap())
-        },
-    )
-    .assert_exactly([(0, 0), (0, 1), (1, 0), (1, 1)]);
+        })
+        .assert_exactly([(0, 0), (0, 1), (1, 0), (1, 1)]);
 }
 
 /// Main looks at a word; another thread looks at it, and writes it. With `crossing`, both pass one
@@ -58,13 +48,10 @@ fn look_beside_a_look_and_a_write(crossing: bool) -> u32 {
     let crossing = crossing.then(Crossing::new);
     let pass = |crossing: &Option<Crossing>| crossing.as_ref().map_or((), Crossing::pass);
     let word = Arc::new(AtomicU32::new(0));
-    let writer = thread::spawn({
-        let (word, crossing) = (word.clone(), crossing.clone());
-        move || {
-            pass(&crossing);
-            word.load(Ordering::Relaxed);
-            word.store(1, Ordering::Relaxed);
-        }
+    let writer = beside_both(&word, &crossing, move |word, crossing| {
+        pass(&crossing);
+        word.load(Ordering::Relaxed);
+        word.store(1, Ordering::Relaxed);
     });
     pass(&crossing);
     let seen = word.load(Ordering::Relaxed);
@@ -77,25 +64,21 @@ fn look_beside_a_look_and_a_write(crossing: bool) -> u32 {
 #[test]
 #[should_panic(expected = "one execution only")]
 fn a_look_hides_an_earlier_one() {
-    check("main sees 0 or 1", Bound::exhaustive(2), || {
+    Bound::exhaustive(2).check("main sees 0 or 1", || {
         assert_eq!(look_beside_a_look_and_a_write(false), 0);
     });
 }
 
 #[test]
 fn a_crossing_shows_what_a_look_hides() {
-    Outcomes::of("main sees 0 or 1", Bound::exhaustive(2), || {
-        look_beside_a_look_and_a_write(true)
-    })
-    .assert_exactly([0, 1]);
+    Bound::exhaustive(2)
+        .outcomes("main sees 0 or 1", || look_beside_a_look_and_a_write(true))
+        .assert_exactly([0, 1]);
 }
 
 fn two_increments() {
     let counter = Arc::new(AtomicUsize::new(0));
-    let other = thread::spawn({
-        let counter = counter.clone();
-        move || counter.fetch_add(1, Ordering::Relaxed)
-    });
+    let other = beside(&counter, |counter| counter.fetch_add(1, Ordering::Relaxed));
     counter.fetch_add(1, Ordering::Relaxed);
     other.join().unwrap();
     assert_eq!(counter.load(Ordering::Relaxed), 2);

@@ -3,26 +3,23 @@
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{Arc, Mutex, thread};
-use loom_tests::{Bound, check, refute};
+use filch_sync::{Arc, Mutex};
+use loom_tests::{Bound, beside, beside_both};
 
 /// A task is found for a bound machine that is about to wait for one.
 fn find_for_one_about_to_wait(look_under_the_lock: bool) {
     let waits = Arc::new(Mutex::new(false));
     let queue = Arc::new(AtomicUsize::new(0));
-    let bound = thread::spawn({
-        let (waits, queue) = (Arc::clone(&waits), Arc::clone(&queue));
-        move || {
-            if queue.load(Ordering::Relaxed) > 0 {
-                return true;
-            }
-            let mut waits = waits.lock().unwrap();
-            if look_under_the_lock && queue.load(Ordering::Relaxed) > 0 {
-                return true;
-            }
-            *waits = true;
-            false
+    let bound = beside_both(&waits, &queue, move |waits, queue| {
+        if queue.load(Ordering::Relaxed) > 0 {
+            return true;
         }
+        let mut waits = waits.lock().unwrap();
+        if look_under_the_lock && queue.load(Ordering::Relaxed) > 0 {
+            return true;
+        }
+        *waits = true;
+        false
     });
     queue.fetch_add(1, Ordering::Relaxed);
     let lent = std::mem::take(&mut *waits.lock().unwrap());
@@ -30,21 +27,15 @@ fn find_for_one_about_to_wait(look_under_the_lock: bool) {
     assert!(lent || seen, "a bound task waits for a machine that waits");
 }
 
-/// The control.
 #[test]
 fn a_bound_machine_that_looks_again() {
-    check("look, lock, look again, wait", Bound::exhaustive(2), || {
+    Bound::exhaustive(2).check("look, lock, look again, wait", || {
         find_for_one_about_to_wait(true);
     });
-}
-
-/// Mistake: a bound machine finds its queue empty, and then says that it waits.
-#[test]
-fn a_bound_machine_that_looks_too_early() {
-    refute(
+    // Mistake: a bound machine finds its queue empty, and then says that it waits.
+    Bound::exhaustive(2).refute(
         "look, lock, wait",
         "a bound task waits for a machine that waits",
-        Bound::exhaustive(2),
         || find_for_one_about_to_wait(false),
     );
 }
@@ -67,10 +58,7 @@ fn exit(look_at_all: bool) {
             synced.bound_is_there = false;
         }
     };
-    let idler = thread::spawn({
-        let synced = Arc::clone(&synced);
-        move || go_idle(&synced)
-    });
+    let idler = beside(&synced, go_idle);
     assert!(
         synced.lock().unwrap().bound_is_there,
         "the thread of a bound task has exited"
@@ -80,23 +68,16 @@ fn exit(look_at_all: bool) {
     assert!(!synced.lock().unwrap().bound_is_there);
 }
 
-/// The control.
 #[test]
 fn a_bound_machine_that_exits_in_the_end() {
-    check(
+    Bound::exhaustive(2).check(
         "the bound machine exits when no machine runs any more",
-        Bound::exhaustive(2),
         || exit(true),
     );
-}
-
-/// Mistake: once the pool stops, bound machines exit as soon as they wait.
-#[test]
-fn a_bound_machine_that_exits_early() {
-    refute(
+    // Mistake: once the pool stops, bound machines exit as soon as they wait.
+    Bound::exhaustive(1).refute(
         "the bound machine exits when another one goes idle",
         "the thread of a bound task has exited",
-        Bound::exhaustive(1),
         || exit(false),
     );
 }

@@ -3,12 +3,14 @@
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{Arc, Mutex, thread};
-use loom_tests::{Bound, check, refute};
+use filch_sync::{Arc, Mutex};
+use loom_tests::{Bound, beside};
 
 /// The mistake of the broken combiner.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Bug {
+    #[default]
+    None,
     /// The signal comes before the event.
     SignalFirst,
     /// The driver leaves by a store of zero.
@@ -24,7 +26,7 @@ enum Bug {
 /// The real combiner, except for `bug`. Its queue is a vector under a lock, its state the number of
 /// applied events.
 struct Toy {
-    bug: Option<Bug>,
+    bug: Bug,
     events: Mutex<Vec<u32>>,
     signals: AtomicUsize,
     applied: AtomicUsize,
@@ -34,7 +36,7 @@ struct Toy {
 
 impl Toy {
     fn has(&self, bug: Bug) -> bool {
-        self.bug == Some(bug)
+        self.bug == bug
     }
 
     fn submit(&self, event: u32) {
@@ -114,7 +116,7 @@ impl Toy {
     }
 }
 
-fn toy(bug: Option<Bug>) -> Arc<Toy> {
+fn toy(bug: Bug) -> Arc<Toy> {
     Arc::new(Toy {
         bug,
         events: Mutex::new(Vec::new()),
@@ -124,99 +126,44 @@ fn toy(bug: Option<Bug>) -> Arc<Toy> {
     })
 }
 
-/// Two threads submit an event each; when they have returned, both have been applied.
-fn two_events(bug: Option<Bug>) {
+/// Two threads do this with an event each; when they have returned, both have been applied.
+fn two(bug: Bug, does: fn(&Toy, u32)) {
     let toy = toy(bug);
-    let other = thread::spawn({
-        let toy = Arc::clone(&toy);
-        move || toy.submit(2)
-    });
-    toy.submit(1);
+    let other = beside(&toy, move |toy| does(toy, 2));
+    does(&toy, 1);
     other.join().unwrap();
     let applied = toy.applied.load(Ordering::Relaxed);
     assert_eq!(applied, 2, "an event is left behind");
 }
 
-/// The control: the same model, with the combiner without a mistake.
+/// Two threads submit.
 #[test]
-fn two_events_without_a_bug() {
-    check(
+fn two_events() {
+    Bound::exhaustive(55).check_and_refute(
         "the signal after the event, and what was seen is subtracted",
-        Bound::exhaustive(55),
-        || two_events(None),
+        |bug| two(bug, Toy::submit),
+        &[
+            // The driver has seen the signal, finds no event behind it, and leaves.
+            (Bug::SignalFirst, "an event is left behind"),
+            // A signal comes between the driver's pass and its store, which overwrites it.
+            (Bug::LeaveByStore, "an event is left behind"),
+            // A signal comes during the driver's pass; the count never comes to zero again.
+            (Bug::OnePass, "an event is left behind"),
+        ],
     );
 }
 
-fn refuted(claim: &str, bug: Bug) {
-    refute(
-        claim,
-        "an event is left behind",
-        Bound::exhaustive(2),
-        move || {
-            two_events(Some(bug));
-        },
-    );
-}
-
-/// The driver has seen the signal, finds no event behind it, and leaves.
+/// Two threads run work, or submit it.
 #[test]
-fn a_signal_before_its_event() {
-    refuted("the signal comes before the event", Bug::SignalFirst);
-}
-
-/// A signal comes between the driver's pass and its store, which overwrites it.
-#[test]
-fn a_driver_that_leaves_by_a_store() {
-    refuted("the driver leaves by a store", Bug::LeaveByStore);
-}
-
-/// A signal comes during the driver's pass; the count never comes to zero again.
-#[test]
-fn a_driver_that_makes_one_pass() {
-    refuted("the driver leaves after one pass", Bug::OnePass);
-}
-
-/// Two threads run work, or submit it; when they have returned, both have been applied.
-fn two_calls(bug: Option<Bug>) {
-    let toy = toy(bug);
-    let other = thread::spawn({
-        let toy = Arc::clone(&toy);
-        move || toy.call(2)
-    });
-    toy.call(1);
-    other.join().unwrap();
-    let applied = toy.applied.load(Ordering::Relaxed);
-    assert_eq!(applied, 2, "an event is left behind");
-}
-
-/// The control: the same model, of the combiner without a mistake.
-#[test]
-fn two_calls_without_a_bug() {
-    check(
+fn two_calls() {
+    Bound::exhaustive(14).check_and_refute(
         "work that enters by an exchange, and looks for events when it leaves",
-        Bound::exhaustive(14),
-        || two_calls(None),
-    );
-}
-
-/// Both threads see that there is no driver.
-#[test]
-fn work_that_enters_by_a_store() {
-    refute(
-        "work enters by a store",
-        "two threads at the state",
-        Bound::exhaustive(2),
-        || two_calls(Some(Bug::EnterByStore)),
-    );
-}
-
-/// An event is submitted while the work runs.
-#[test]
-fn work_that_leaves_without_a_look() {
-    refute(
-        "work leaves without a look for events",
-        "an event is left behind",
-        Bound::exhaustive(2),
-        || two_calls(Some(Bug::NoLook)),
+        |bug| two(bug, Toy::call),
+        &[
+            // Both threads see that there is no driver.
+            (Bug::EnterByStore, "two threads at the state"),
+            // An event is submitted while the work runs.
+            (Bug::NoLook, "an event is left behind"),
+        ],
     );
 }

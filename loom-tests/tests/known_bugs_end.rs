@@ -1,9 +1,9 @@
 //! The ways to end a pool too early, each caught. Beside each mistake stands its sound twin.
 #![cfg(loom)]
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside};
 
 /// One processor, idle.
 struct Pool {
@@ -45,13 +45,10 @@ fn pool(away: usize) -> Arc<Pool> {
 /// A producer comes as the pool is ended.
 fn meet_a_producer(end: fn(&Pool)) {
     let pool = pool(0);
-    let producer = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || {
-            pool.tasks.store(1, Ordering::Relaxed);
-            fence(Ordering::SeqCst);
-            pool.runs()
-        }
+    let producer = beside(&pool, |pool| {
+        pool.tasks.store(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        pool.runs()
     });
     end(&pool);
     let ran = producer.join().unwrap();
@@ -66,29 +63,20 @@ fn is_empty(pool: &Pool) -> bool {
     pool.tasks.load(Ordering::Relaxed) == 0
 }
 
-/// The control.
 #[test]
 fn an_end_that_claims_the_moment() {
-    check(
-        "look at the queues, claim the processor, be over",
-        Bound::exhaustive(4),
-        || {
-            meet_a_producer(|pool| {
-                if is_empty(pool) && pool.claim() {
-                    pool.over.store(true, Ordering::Relaxed);
-                }
-            });
-        },
-    );
-}
-
-/// Mistake: the moment is looked at, and the processor taken afterwards, if it is still there.
-#[test]
-fn an_end_that_looks_and_then_takes() {
-    refute(
+    Bound::exhaustive(4).check("look at the queues, claim the processor, be over", || {
+        meet_a_producer(|pool| {
+            if is_empty(pool) && pool.claim() {
+                pool.over.store(true, Ordering::Relaxed);
+            }
+        });
+    });
+    // Mistake: the moment is looked at, and the processor taken afterwards, if it is still
+    // there.
+    Bound::exhaustive(2).refute(
         "look, be over, take what is idle",
         "a thread runs in a pool that is over",
-        Bound::exhaustive(2),
         || {
             meet_a_producer(|pool| {
                 if is_empty(pool) && pool.idle.load(Ordering::Acquire) {
@@ -103,44 +91,32 @@ fn an_end_that_looks_and_then_takes() {
 /// A blocking call is under way as the pool is ended, and comes back.
 fn meet_a_call(end: fn(&Pool)) {
     let pool = pool(1);
-    let caller = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || {
-            assert!(
-                pool.runs(),
-                "a thread is back, and there is no processor for it"
-            );
-            pool.away.store(0, Ordering::Release);
-            pool.idle.store(true, Ordering::Release);
-        }
+    let caller = beside(&pool, |pool| {
+        assert!(
+            pool.runs(),
+            "a thread is back, and there is no processor for it"
+        );
+        pool.away.store(0, Ordering::Release);
+        pool.idle.store(true, Ordering::Release);
     });
     end(&pool);
     caller.join().unwrap();
 }
 
-/// The control.
 #[test]
 fn an_end_that_waits_for_calls() {
-    check(
-        "no thread is away, claim the processor",
-        Bound::exhaustive(4),
-        || {
-            meet_a_call(|pool| {
-                if pool.away.load(Ordering::Acquire) == 0 && pool.claim() {
-                    pool.over.store(true, Ordering::Relaxed);
-                }
-            });
-        },
-    );
-}
-
-/// Mistake: all processors are idle, and all queues empty; a thread that is in a call is forgotten.
-#[test]
-fn an_end_beside_a_call() {
-    refute(
+    Bound::exhaustive(4).check("no thread is away, claim the processor", || {
+        meet_a_call(|pool| {
+            if pool.away.load(Ordering::Acquire) == 0 && pool.claim() {
+                pool.over.store(true, Ordering::Relaxed);
+            }
+        });
+    });
+    // Mistake: all processors are idle, and all queues empty; a thread that is in a call is
+    // forgotten.
+    Bound::exhaustive(2).refute(
         "claim the processor beside a call",
         "a thread is back, and there is no processor for it",
-        Bound::exhaustive(2),
         || {
             meet_a_call(|pool| {
                 if pool.claim() {

@@ -5,34 +5,28 @@
 //! the bugs of blocks are shown on other copies.
 #![cfg(loom)]
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, check, refute, tell};
+use loom_tests::{Bound, Crossing, beside, beside_both, tell};
 
-/// The choices of a copy; [`Self::RIGHT`] are those of the real queue.
-#[derive(Clone, Copy)]
-struct Variant {
-    fill: Ordering,
-    claim: Ordering,
-    /// Look at slots up to where the tail was when the drain began, and not at what is claimed
-    /// meanwhile.
-    snapshot: bool,
-    close: fn(&AtomicUsize),
+/// The bug of a copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Bug {
+    #[default]
+    None,
+    /// A drain looks at what is claimed meanwhile, and not only at slots up to where the tail was
+    /// when it began.
+    NoSnapshot,
+    /// A claim acquires, and does not release.
+    ClaimReleasesNothing,
+    /// The flag of a slot is stored relaxed.
+    RelaxedFlag,
+    /// The queue is closed by a load and a store.
+    CloseByStore,
 }
 
 const CLOSED: usize = 8;
-
-impl Variant {
-    const RIGHT: Self = Self {
-        fill: Ordering::Release,
-        claim: Ordering::AcqRel,
-        snapshot: true,
-        close: |tail| {
-            tail.fetch_or(CLOSED, Ordering::Release);
-        },
-    };
-}
 
 struct Slot {
     full: AtomicBool,
@@ -40,7 +34,7 @@ struct Slot {
 }
 
 struct Queue {
-    variant: Variant,
+    bug: Bug,
     tail: AtomicUsize,
     slots: [Slot; 2],
     /// The crossing at which each call begins.
@@ -48,9 +42,9 @@ struct Queue {
 }
 
 impl Queue {
-    fn new(variant: Variant) -> Arc<Self> {
+    fn new(bug: Bug) -> Arc<Self> {
         Arc::new(Self {
-            variant,
+            bug,
             tail: AtomicUsize::new(0),
             crossing: Crossing::new(),
             slots: [(); 2].map(|()| Slot {
@@ -64,7 +58,10 @@ impl Queue {
         self.crossing.pass();
         let mut tail = self.tail.load(Ordering::Acquire);
         while tail & CLOSED == 0 {
-            let claim = self.variant.claim;
+            let claim = match self.bug {
+                Bug::ClaimReleasesNothing => Ordering::Acquire,
+                _ => Ordering::AcqRel,
+            };
             match self
                 .tail
                 .compare_exchange(tail, tail + 1, claim, Ordering::Acquire)
@@ -73,13 +70,26 @@ impl Queue {
                     let slot = &self.slots[tail];
                     // SAFETY: claimed by this thread alone; the consumer waits for the flag.
                     slot.value.with_mut(|value| unsafe { *value = event });
-                    slot.full.store(true, self.variant.fill);
+                    let fill = match self.bug {
+                        Bug::RelaxedFlag => Ordering::Relaxed,
+                        _ => Ordering::Release,
+                    };
+                    slot.full.store(true, fill);
                     return Ok(());
                 }
                 Err(now) => tail = now,
             }
         }
         Err(event)
+    }
+
+    fn close(&self) {
+        if self.bug == Bug::CloseByStore {
+            let word = self.tail.load(Ordering::Acquire);
+            self.tail.store(word | CLOSED, Ordering::Release);
+        } else {
+            self.tail.fetch_or(CLOSED, Ordering::Release);
+        }
     }
 
     /// Delivers the full slots among those that `taken` does not name.
@@ -89,13 +99,7 @@ impl Queue {
         let snapshot = claimed();
         let mut events = Vec::new();
         let mut index = 0;
-        while index
-            < if self.variant.snapshot {
-                snapshot
-            } else {
-                claimed()
-            }
-        {
+        while index < snapshot || self.bug == Bug::NoSnapshot && index < claimed() {
             let slot = &self.slots[index];
             if !taken[index] && slot.full.load(Ordering::Acquire) {
                 taken[index] = true;
@@ -109,104 +113,45 @@ impl Queue {
 }
 
 /// A pushes `x` and tells B, which pushes `y`; both are drained, `y` never first.
-fn told_push(variant: Variant) {
-    let queue = Queue::new(variant);
-    let (a, b) = tell(
-        &queue,
-        |queue| queue.push('x').unwrap(),
-        |queue| queue.push('y').unwrap(),
-    );
-    let mut taken = [false; 2];
-    let mut events = queue.drain(&mut taken);
-    a.join().unwrap();
-    b.join().unwrap();
-    events.extend(queue.drain(&mut taken));
-    assert!(matches!(events[..], ['x'] | ['x', 'y']), "overtaken");
-}
-
-/// The control: without a bug, the copy does what the others fail at.
 #[test]
-fn the_copy_without_a_bug_holds() {
-    check(
+fn told_pushes() {
+    Bound::preemptions(3, 100).check_and_refute(
         "an event is never delivered before one that its producer knew to be pushed",
-        Bound::preemptions(3, 100),
-        || told_push(Variant::RIGHT),
-    );
-}
-
-/// A drain that goes on to slots that were claimed after it began: it passes over `x`, whose push
-/// is under way; `x` is completed, B learns of it, claims and fills the next slot; and the drain
-/// delivers `y`.
-#[test]
-fn a_drain_without_a_snapshot_lets_a_later_push_overtake() {
-    refute(
-        "a drain that follows the moving tail keeps the order",
-        "overtaken",
-        Bound::preemptions(3, 2),
-        || {
-            told_push(Variant {
-                snapshot: false,
-                ..Variant::RIGHT
-            });
+        |bug| {
+            let queue = Queue::new(bug);
+            let (a, b) = tell(
+                &queue,
+                |queue| queue.push('x').unwrap(),
+                |queue| queue.push('y').unwrap(),
+            );
+            let mut taken = [false; 2];
+            let mut events = queue.drain(&mut taken);
+            a.join().unwrap();
+            b.join().unwrap();
+            events.extend(queue.drain(&mut taken));
+            assert!(matches!(events[..], ['x'] | ['x', 'y']), "overtaken");
         },
+        &[
+            // The drain passes over `x`, whose push is under way; `x` is completed, B learns of it,
+            // claims and fills the next slot; and the drain, which goes on to that, delivers `y`.
+            (Bug::NoSnapshot, "overtaken"),
+            // The snapshot shows B's claim, and not yet that the slot before it is full.
+            (Bug::ClaimReleasesNothing, "overtaken"),
+            // The consumer sees the slot full, and reads it while it is written.
+            (Bug::RelaxedFlag, "Causality violation"),
+        ],
     );
 }
 
-/// A claim that does not release: the snapshot shows B's claim, and not yet that the slot before it
-/// is full.
+/// A push beside a close. The queue then holds the event, if it was accepted.
 #[test]
-fn a_claim_that_does_not_release_lets_a_later_push_overtake() {
-    refute(
-        "a claim needs to acquire only",
-        "overtaken",
-        Bound::preemptions(3, 2),
-        || {
-            told_push(Variant {
-                claim: Ordering::Acquire,
-                ..Variant::RIGHT
-            });
-        },
-    );
-}
-
-/// A flag that is stored relaxed: the consumer sees the slot full, and reads it while it is
-/// written.
-#[test]
-fn a_relaxed_flag_publishes_nothing() {
-    refute(
-        "the flag of a slot can be stored relaxed",
-        "Causality violation",
-        Bound::preemptions(3, 2),
-        || {
-            told_push(Variant {
-                fill: Ordering::Relaxed,
-                ..Variant::RIGHT
-            });
-        },
-    );
-}
-
-/// Closing by a load and a store: a claim between the two is undone, and its slot given out twice
-/// or never drained.
-#[test]
-fn a_close_by_store_undoes_a_claim() {
-    refute(
-        "the queue can be closed by a load and a store",
-        "an accepted event was lost",
-        Bound::preemptions(3, 2),
-        || {
-            let queue = Queue::new(Variant {
-                close: |tail| {
-                    let word = tail.load(Ordering::Acquire);
-                    tail.store(word | CLOSED, Ordering::Release);
-                },
-                ..Variant::RIGHT
-            });
-            let producer = thread::spawn({
-                let queue = queue.clone();
-                move || queue.push('x').is_ok()
-            });
-            (queue.variant.close)(&queue.tail);
+fn a_push_beside_a_close() {
+    Bound::preemptions(3, 2).check_and_refute(
+        "a close is an exchange",
+        |bug| {
+            let queue = Queue::new(bug);
+            let producer = beside(&queue, |queue| queue.push('x').is_ok());
+            queue.close();
             let accepted = producer.join().unwrap();
             let events = queue.drain(&mut [false; 2]);
             assert_eq!(
@@ -215,6 +160,9 @@ fn a_close_by_store_undoes_a_claim() {
                 "an accepted event was lost"
             );
         },
+        // A claim between the load and the store is undone, and its slot given out twice or never
+        // drained.
+        &[(Bug::CloseByStore, "an accepted event was lost")],
     );
 }
 
@@ -222,10 +170,9 @@ fn a_close_by_store_undoes_a_claim() {
 /// new block as the tail, and no way from there to the one that it knows.
 #[test]
 fn a_link_written_after_the_installation_is_missing() {
-    refute(
+    Bound::preemptions(3, 2).refute(
         "a block can be linked after it was installed",
         "Causality violation",
-        Bound::preemptions(3, 2),
         || {
             struct Block {
                 prev: UnsafeCell<usize>,
@@ -235,13 +182,10 @@ fn a_link_written_after_the_installation_is_missing() {
                 prev: UnsafeCell::new(prev),
             }));
             let tail = Arc::new(AtomicUsize::new(0));
-            let producer = thread::spawn({
-                let (blocks, tail) = (blocks.clone(), tail.clone());
-                move || {
-                    let prev = tail.swap(1, Ordering::AcqRel);
-                    // SAFETY: the bug: the consumer can reach the block already.
-                    blocks[1].prev.with_mut(|cell| unsafe { *cell = prev });
-                }
+            let producer = beside_both(&blocks, &tail, move |blocks, tail| {
+                let prev = tail.swap(1, Ordering::AcqRel);
+                // SAFETY: the bug: the consumer can reach the block already.
+                blocks[1].prev.with_mut(|cell| unsafe { *cell = prev });
             });
             if tail.load(Ordering::Acquire) == 1 {
                 // SAFETY: the bug's other half.
@@ -257,16 +201,13 @@ fn a_link_written_after_the_installation_is_missing() {
 fn stale_push(ask_after_the_claim: bool) {
     let tail = Arc::new(AtomicUsize::new(0));
     let generation = Arc::new(AtomicUsize::new(0));
-    let producer = thread::spawn({
-        let (tail, generation) = (tail.clone(), generation.clone());
-        move || {
-            let meant = |generation: &AtomicUsize| generation.load(Ordering::Relaxed) == 0;
-            meant(&generation)
-                && tail
-                    .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire)
-                    .is_ok()
-                && (!ask_after_the_claim || meant(&generation))
-        }
+    let producer = beside_both(&tail, &generation, move |tail, generation| {
+        let meant = |generation: &AtomicUsize| generation.load(Ordering::Relaxed) == 0;
+        meant(&generation)
+            && tail
+                .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
+            && (!ask_after_the_claim || meant(&generation))
     });
     let reopened = tail.fetch_or(CLOSED, Ordering::Release) == 0;
     if reopened {
@@ -278,24 +219,14 @@ fn stale_push(ask_after_the_claim: bool) {
     assert!(!(reopened && accepted), "an event of an earlier life");
 }
 
-/// The control.
-#[test]
-fn a_generation_asked_after_the_claim_holds() {
-    check(
-        "a push for an earlier life is refused",
-        Bound::exhaustive(5),
-        || stale_push(true),
-    );
-}
-
 /// A generation that is asked before the claim only: the producer sleeps in between, the queue is
 /// reopened with the tail where it was, and the claim succeeds in the next life.
 #[test]
 fn a_generation_asked_before_the_claim_lets_a_stale_push_in() {
-    refute(
+    Bound::exhaustive(5).check("a push for an earlier life is refused", || stale_push(true));
+    Bound::exhaustive(2).refute(
         "it is enough to ask for the generation before the claim",
         "an event of an earlier life",
-        Bound::exhaustive(2),
         || stale_push(false),
     );
 }
@@ -304,16 +235,12 @@ fn a_generation_asked_before_the_claim_lets_a_stale_push_in() {
 /// not, nothing leads to it any more.
 #[test]
 fn a_spare_stored_over_another_is_lost() {
-    refute(
+    Bound::exhaustive(2).refute(
         "the consumer can keep each block that it leaves, without asking",
         "a block was lost",
-        Bound::exhaustive(2),
         || {
             let spare = Arc::new(AtomicUsize::new(0));
-            let producer = thread::spawn({
-                let spare = spare.clone();
-                move || spare.swap(0, Ordering::Acquire)
-            });
+            let producer = beside(&spare, |spare| spare.swap(0, Ordering::Acquire));
             // Blocks 1 and 2 are spent.
             spare.swap(1, Ordering::Release);
             spare.swap(2, Ordering::Release);

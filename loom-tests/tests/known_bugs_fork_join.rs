@@ -5,14 +5,15 @@
 //! and a test could not tell what it caught.
 #![cfg(loom)]
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside};
 
 /// The bug.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Bug {
+    #[default]
     None,
     /// The thief looks whether the owner sleeps, and then says by a store that it is done.
     FinishByStore,
@@ -92,72 +93,42 @@ impl Toy {
 
 /// Two threads: a thief beside an owner that goes to sleep at once. The owner wakes if the thief
 /// says so.
-fn a_thief_beside_a_sleeper(bug: Bug) {
-    let toy = Toy::new(bug);
-    let thief = thread::spawn({
-        let toy = Arc::clone(&toy);
-        move || {
-            toy.begin();
-            // SAFETY: the claim.
-            toy.result.with_mut(|result| unsafe { *result = 7 });
-            toy.finish()
-        }
-    });
-    let sleeps = toy.sleep();
-    if !sleeps {
-        assert_eq!(toy.word.load(Ordering::Acquire), DONE);
-        // SAFETY: as above.
-        let result = toy.result.with(|result| unsafe { *result });
-        assert_eq!(result, 7);
-    }
-    let is_woken = thief.join().unwrap();
-    assert_eq!(sleeps, is_woken, "nobody wakes the owner");
-}
-
-/// The control.
 #[test]
-fn a_thief_beside_a_sleeper_without_a_bug() {
-    check(
+fn a_thief_beside_a_sleeper() {
+    Bound::exhaustive(5).check_and_refute(
         "latch: begin, finish and sleep are exchanges",
-        Bound::exhaustive(5),
-        || a_thief_beside_a_sleeper(Bug::None),
-    );
-}
-
-/// The owner goes to sleep between the look and the store, which overwrites what it says.
-#[test]
-fn a_finish_by_store() {
-    refute(
-        "latch: finish looks, then stores",
-        "nobody wakes the owner",
-        Bound::exhaustive(2),
-        || a_thief_beside_a_sleeper(Bug::FinishByStore),
-    );
-}
-
-/// The owner has gone to sleep before the thief begins, which overwrites what it says.
-#[test]
-fn a_begin_by_store() {
-    refute(
-        "latch: begin stores",
-        "nobody wakes the owner",
-        Bound::exhaustive(2),
-        || a_thief_beside_a_sleeper(Bug::BeginByStore),
-    );
-}
-
-/// The owner sees that the job is done, and not what came of it.
-#[test]
-fn a_finish_that_releases_nothing() {
-    refute(
-        "latch: finish is relaxed",
-        "Causality violation",
-        Bound::exhaustive(2),
-        || a_thief_beside_a_sleeper(Bug::RelaxedFinish),
+        |bug| {
+            let toy = Toy::new(bug);
+            let thief = beside(&toy, |toy| {
+                toy.begin();
+                // SAFETY: the claim.
+                toy.result.with_mut(|result| unsafe { *result = 7 });
+                toy.finish()
+            });
+            let sleeps = toy.sleep();
+            if !sleeps {
+                assert_eq!(toy.word.load(Ordering::Acquire), DONE);
+                // SAFETY: as above.
+                let result = toy.result.with(|result| unsafe { *result });
+                assert_eq!(result, 7);
+            }
+            let is_woken = thief.join().unwrap();
+            assert_eq!(sleeps, is_woken, "nobody wakes the owner");
+        },
+        &[
+            // The owner goes to sleep between the look and the store, which overwrites what it
+            // says.
+            (Bug::FinishByStore, "nobody wakes the owner"),
+            // The owner has gone to sleep before the thief begins, which overwrites what it says.
+            (Bug::BeginByStore, "nobody wakes the owner"),
+            // The owner sees that the job is done, and not what came of it.
+            (Bug::RelaxedFinish, "Causality violation"),
+        ],
     );
 }
 
 /// Joiners, and work.
+#[derive(Default)]
 struct Pool {
     bug: Bug,
     work: AtomicBool,
@@ -172,11 +143,7 @@ impl Pool {
     fn new(bug: Bug) -> Arc<Self> {
         Arc::new(Self {
             bug,
-            work: AtomicBool::new(false),
-            count: AtomicUsize::new(0),
-            flags: [AtomicBool::new(false), AtomicBool::new(false)],
-            is_done: AtomicBool::new(false),
-            told: AtomicBool::new(false),
+            ..Self::default()
         })
     }
 
@@ -223,164 +190,87 @@ impl Pool {
 }
 
 /// Two threads: one publishes, and one that waits goes to sleep unless it sees that.
-fn a_publication_beside_a_sleeper(bug: Bug) {
-    let pool = Pool::new(bug);
-    let publisher = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || pool.publish().is_some()
-    });
-    let sees = match bug {
-        Bug::NoSecondLook => {
-            let sees = pool.has_work();
-            pool.announce(0);
-            sees
-        }
-        _ => {
-            pool.announce(0);
-            pool.has_work()
-        }
-    };
-    let is_chosen = publisher.join().unwrap();
-    assert!(sees || is_chosen, "asleep beside work");
-}
-
-/// The control.
 #[test]
-fn a_publication_beside_a_sleeper_without_a_bug() {
-    check(
+fn a_publication_beside_a_sleeper() {
+    Bound::exhaustive(10).check_and_refute(
         "joiner: announce, fence, look; publish, fence, choose",
-        Bound::exhaustive(10),
-        || a_publication_beside_a_sleeper(Bug::None),
-    );
-}
-
-/// The work comes between the look and the announcement.
-#[test]
-fn a_joiner_that_does_not_look_again() {
-    refute(
-        "joiner: look, then announce",
-        "asleep beside work",
-        Bound::exhaustive(2),
-        || a_publication_beside_a_sleeper(Bug::NoSecondLook),
-    );
-}
-
-/// Its announcement is still on its way when it looks.
-#[test]
-fn a_sleeper_without_a_fence() {
-    refute(
-        "joiner: announce, look, no fence between",
-        "asleep beside work",
-        Bound::exhaustive(2),
-        || a_publication_beside_a_sleeper(Bug::SleeperUnfenced),
-    );
-}
-
-/// The work is still on its way when its publisher looks.
-#[test]
-fn a_publisher_without_a_fence() {
-    refute(
-        "publisher: publish, look, no fence between",
-        "asleep beside work",
-        Bound::exhaustive(2),
-        || a_publication_beside_a_sleeper(Bug::PublisherUnfenced),
+        |bug| {
+            let pool = Pool::new(bug);
+            let publisher = beside(&pool, |pool| pool.publish().is_some());
+            let looked = bug == Bug::NoSecondLook && pool.has_work();
+            pool.announce(0);
+            let sees = looked || bug != Bug::NoSecondLook && pool.has_work();
+            let is_chosen = publisher.join().unwrap();
+            assert!(sees || is_chosen, "asleep beside work");
+        },
+        &[
+            // The work comes between the look and the announcement.
+            (Bug::NoSecondLook, "asleep beside work"),
+            // Its announcement is still on its way when it looks.
+            (Bug::SleeperUnfenced, "asleep beside work"),
+            // The work is still on its way when its publisher looks.
+            (Bug::PublisherUnfenced, "asleep beside work"),
+        ],
     );
 }
 
 /// Three threads: one joiner sleeps, another one is about to. Two publish, and each chooses one.
-fn two_choices(bug: Bug) {
-    let pool = Pool::new(bug);
-    pool.announce(1);
-    let coming = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || pool.announce(0)
-    });
-    let choosing = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || pool.choose()
-    });
-    let chosen = [pool.choose(), choosing.join().unwrap()];
-    coming.join().unwrap();
-    let all_found_one = chosen.iter().all(Option::is_some);
-    assert!(all_found_one || chosen.contains(&Some(1)), "overlooked");
-}
-
-/// The control.
 #[test]
-fn two_choices_without_a_bug() {
-    check(
+fn two_choices() {
+    Bound::exhaustive(100).check_and_refute(
         "joiner: counted, then flagged",
-        Bound::exhaustive(100),
-        || two_choices(Bug::None),
-    );
-}
-
-/// The newcomer is chosen and counted off before it is counted. The second publisher reads that
-/// nobody sleeps, while one does.
-#[test]
-fn a_sleeper_that_is_counted_late() {
-    refute(
-        "joiner: flagged, then counted",
-        "overlooked",
-        Bound::exhaustive(2),
-        || two_choices(Bug::CountedLate),
+        |bug| {
+            let pool = Pool::new(bug);
+            pool.announce(1);
+            let coming = beside(&pool, |pool| pool.announce(0));
+            let choosing = beside(&pool, Pool::choose);
+            let chosen = [pool.choose(), choosing.join().unwrap()];
+            coming.join().unwrap();
+            let all_found_one = chosen.iter().all(Option::is_some);
+            assert!(all_found_one || chosen.contains(&Some(1)), "overlooked");
+        },
+        // The newcomer is chosen and counted off before it is counted. The second publisher reads
+        // that nobody sleeps, while one does.
+        &[(Bug::CountedLate, "overlooked")],
     );
 }
 
 /// Three threads: a joiner sleeps; its job is done, and work is published, which is the joiner's to
 /// look for if it is chosen, and otherwise the host's.
-fn chosen_and_done(bug: Bug) {
-    let pool = Pool::new(bug);
-    pool.announce(0);
-    let thief = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || pool.is_done.store(true, Ordering::Release)
-    });
-    let publisher = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || {
-            if pool.publish().is_none() {
-                pool.told.store(true, Ordering::Relaxed);
-            }
-        }
-    });
-    let is_done = || pool.is_done.load(Ordering::Acquire);
-    let is_chosen = !pool.take_down(0);
-    if bug == Bug::PassesOnTooEarly {
-        if is_chosen && is_done() {
-            pool.told.store(true, Ordering::Relaxed);
-        }
-        if !is_done() {
-            // It waits on, and looks.
-            pool.told.store(true, Ordering::Relaxed);
-        }
-    } else if is_chosen {
-        // It looks, or it is done and passes the choice on.
-        pool.told.store(true, Ordering::Relaxed);
-    }
-    thief.join().unwrap();
-    publisher.join().unwrap();
-    let is_told = pool.told.load(Ordering::Relaxed);
-    assert!(is_told, "nobody looks for the work");
-}
-
-/// The control.
 #[test]
-fn chosen_and_done_without_a_bug() {
-    check(
+fn chosen_and_done() {
+    Bound::exhaustive(10).check_and_refute(
         "joiner: one that was chosen looks, or chooses another",
-        Bound::exhaustive(10),
-        || chosen_and_done(Bug::None),
-    );
-}
-
-/// Its job is done between the two looks: it neither searches nor passes the choice on.
-#[test]
-fn a_choice_that_is_passed_on_too_early() {
-    refute(
-        "joiner: asks twice whether it is done",
-        "nobody looks for the work",
-        Bound::exhaustive(2),
-        || chosen_and_done(Bug::PassesOnTooEarly),
+        |bug| {
+            let pool = Pool::new(bug);
+            pool.announce(0);
+            let thief = beside(&pool, |pool| pool.is_done.store(true, Ordering::Release));
+            let tell = |pool: &Pool| pool.told.store(true, Ordering::Relaxed);
+            let publisher = beside(&pool, move |pool| {
+                if pool.publish().is_none() {
+                    tell(pool);
+                }
+            });
+            let is_done = || pool.is_done.load(Ordering::Acquire);
+            let is_chosen = !pool.take_down(0);
+            if bug == Bug::PassesOnTooEarly {
+                if is_chosen && is_done() {
+                    tell(&pool);
+                }
+                if !is_done() {
+                    // It waits on, and looks.
+                    tell(&pool);
+                }
+            } else if is_chosen {
+                // It looks, or it is done and passes the choice on.
+                tell(&pool);
+            }
+            thief.join().unwrap();
+            publisher.join().unwrap();
+            let is_told = pool.told.load(Ordering::Relaxed);
+            assert!(is_told, "nobody looks for the work");
+        },
+        // Its job is done between the two looks: it neither searches nor passes the choice on.
+        &[(Bug::PassesOnTooEarly, "nobody looks for the work")],
     );
 }

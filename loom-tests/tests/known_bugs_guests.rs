@@ -2,9 +2,9 @@
 //! reduced to a word or two; beside each mistake stands its sound twin.
 #![cfg(loom)]
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside};
 
 /// The processor runs, or a guest has it.
 const TAKEN: usize = 0;
@@ -60,10 +60,7 @@ fn end(pool: &Pool) {
 /// A guest comes as the pool is ended.
 fn meet_the_end(borrows: fn(&Pool) -> bool) {
     let pool = Pool::new();
-    let guest = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || borrows(&pool)
-    });
+    let guest = beside(&pool, borrows);
     end(&pool);
     let visits = guest.join().unwrap();
     assert!(
@@ -72,24 +69,16 @@ fn meet_the_end(borrows: fn(&Pool) -> bool) {
     );
 }
 
-/// The control.
 #[test]
 fn a_guest_that_sees_the_end() {
-    check(
-        "take what is idle, unless the pool is being ended",
-        Bound::exhaustive(3),
-        || meet_the_end(|pool| pool.takes(IDLE)),
-    );
-}
-
-/// Mistake: to the guest a closed pool is one in which somebody searches, which does not concern
-/// it.
-#[test]
-fn a_guest_that_takes_what_the_end_has_claimed() {
-    refute(
+    Bound::exhaustive(3).check("take what is idle, unless the pool is being ended", || {
+        meet_the_end(|pool| pool.takes(IDLE));
+    });
+    // Mistake: to the guest a closed pool is one in which somebody searches, which does not
+    // concern it.
+    Bound::exhaustive(2).refute(
         "take what is idle",
         "a guest runs in a pool that is over",
-        Bound::exhaustive(2),
         || meet_the_end(|pool| pool.takes(IDLE) || pool.takes(CLOSED)),
     );
 }
@@ -98,14 +87,11 @@ fn a_guest_that_takes_what_the_end_has_claimed() {
 fn meet_a_producer(gives_back: fn(&Pool)) {
     let pool = Pool::new();
     assert!(pool.takes(IDLE));
-    let producer = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || {
-            pool.tasks.store(1, Ordering::Relaxed);
-            fence(Ordering::SeqCst);
-            if pool.word.load(Ordering::Relaxed) == IDLE {
-                pool.wake();
-            }
+    let producer = beside(&pool, |pool| {
+        pool.tasks.store(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if pool.word.load(Ordering::Relaxed) == IDLE {
+            pool.wake();
         }
     });
     gives_back(&pool);
@@ -116,42 +102,27 @@ fn meet_a_producer(gives_back: fn(&Pool)) {
     );
 }
 
-/// The control: two looks, since a machine may just be taking the task.
 #[test]
 fn a_guest_that_looks_twice() {
-    check(
-        "give back, fence, look twice, wake the lender",
-        Bound::exhaustive(10),
-        || {
-            meet_a_producer(|pool| {
-                pool.word.store(IDLE, Ordering::Release);
-                fence(Ordering::SeqCst);
-                if (0..2).all(|_| pool.tasks.load(Ordering::Relaxed) > 0) {
-                    pool.wake();
-                }
-            });
-        },
-    );
-}
-
-/// Mistake: the guest was short, and nothing can have come.
-#[test]
-fn a_guest_that_does_not_look() {
-    refute(
+    Bound::exhaustive(10).check("give back, fence, look twice, wake the lender", || {
+        meet_a_producer(|pool| {
+            pool.word.store(IDLE, Ordering::Release);
+            fence(Ordering::SeqCst);
+            if (0..2).all(|_| pool.tasks.load(Ordering::Relaxed) > 0) {
+                pool.wake();
+            }
+        });
+    });
+    // Mistake: the guest was short, and nothing can have come.
+    Bound::exhaustive(2).refute(
         "give back, and go",
         "a task waits beside an idle processor",
-        Bound::exhaustive(2),
         || meet_a_producer(|pool| pool.word.store(IDLE, Ordering::Release)),
     );
-}
-
-/// Mistake: the guest looks before others can see that the processor is idle.
-#[test]
-fn a_guest_that_looks_first() {
-    refute(
+    // Mistake: the guest looks before others can see that the processor is idle.
+    Bound::exhaustive(2).refute(
         "look, then give back",
         "a task waits beside an idle processor",
-        Bound::exhaustive(2),
         || {
             meet_a_producer(|pool| {
                 fence(Ordering::SeqCst);
@@ -170,14 +141,11 @@ fn a_guest_that_looks_first() {
 fn keeps_and_takes_another(takes_another: fn(&Pool)) {
     let pool = Pool::new();
     assert!(pool.takes(IDLE));
-    let sleeper = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || {
-            pool.word.store(IDLE, Ordering::Release);
-            fence(Ordering::SeqCst);
-            if pool.tasks.load(Ordering::Relaxed) > 0 {
-                pool.wake();
-            }
+    let sleeper = beside(&pool, |pool| {
+        pool.word.store(IDLE, Ordering::Release);
+        fence(Ordering::SeqCst);
+        if pool.tasks.load(Ordering::Relaxed) > 0 {
+            pool.wake();
         }
     });
     pool.tasks.store(1, Ordering::Relaxed);
@@ -189,30 +157,20 @@ fn keeps_and_takes_another(takes_another: fn(&Pool)) {
     );
 }
 
-/// The control.
 #[test]
 fn a_kept_task_for_which_another_is_woken() {
-    check(
-        "keep, take another: fence, look, wake one",
-        Bound::exhaustive(10),
-        || {
-            keeps_and_takes_another(|pool| {
-                fence(Ordering::SeqCst);
-                if pool.word.load(Ordering::Relaxed) == IDLE {
-                    pool.wake();
-                }
-            });
-        },
-    );
-}
-
-/// Mistake: the machine takes the newer one first, and leaves the kept one to itself.
-#[test]
-fn a_kept_task_that_is_not_the_next() {
-    refute(
+    Bound::exhaustive(10).check("keep, take another: fence, look, wake one", || {
+        keeps_and_takes_another(|pool| {
+            fence(Ordering::SeqCst);
+            if pool.word.load(Ordering::Relaxed) == IDLE {
+                pool.wake();
+            }
+        });
+    });
+    // Mistake: the machine takes the newer one first, and leaves the kept one to itself.
+    Bound::exhaustive(2).refute(
         "keep, take another",
         "a task waits beside an idle processor",
-        Bound::exhaustive(2),
         || keeps_and_takes_another(|_| {}),
     );
 }

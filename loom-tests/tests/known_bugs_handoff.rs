@@ -3,8 +3,8 @@
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use filch_sync::{Arc, Mutex, thread};
-use loom_tests::{Bound, check, refute};
+use filch_sync::{Arc, Mutex};
+use loom_tests::{Bound, beside};
 
 /// One processor, one thread that comes back from a blocking call, one that lets the processor go
 /// idle.
@@ -19,14 +19,6 @@ struct Seat {
 }
 
 impl Seat {
-    fn new() -> Arc<Self> {
-        Arc::new(Self {
-            idle: AtomicBool::new(false),
-            waiting: AtomicBool::new(false),
-            given: AtomicBool::new(false),
-        })
-    }
-
     fn take(&self) {
         if self.idle.swap(false, Ordering::AcqRel) {
             self.given.store(true, Ordering::Relaxed);
@@ -51,11 +43,8 @@ fn correct_idling(seat: &Seat) {
 }
 
 fn meet(back: fn(&Seat), rest: fn(&Seat)) {
-    let seat = Seat::new();
-    let thread = thread::spawn({
-        let seat = Arc::clone(&seat);
-        move || back(&seat)
-    });
+    let seat = Arc::new(Seat::default());
+    let thread = beside(&seat, back);
     rest(&seat);
     thread.join().unwrap();
     assert!(
@@ -64,75 +53,42 @@ fn meet(back: fn(&Seat), rest: fn(&Seat)) {
     );
 }
 
-/// The control.
-#[test]
-fn a_return_and_a_rest_with_both_fences() {
-    check(
-        "wait, fence, look; rest, fence, look",
-        Bound::exhaustive(10),
-        || meet(correct_return, correct_idling),
-    );
+/// One of the two has a mistake, which is caught.
+fn caught(claim: &str, back: fn(&Seat), rest: fn(&Seat)) {
+    let symptom = "a thread waits beside an idle processor";
+    Bound::exhaustive(2).refute(claim, symptom, move || meet(back, rest));
 }
 
-/// Mistake: a thread that comes back writes that it waits, and looks for an idle processor, with no
-/// fence between.
 #[test]
-fn a_return_without_a_fence() {
-    refute(
-        "wait, look, no fence between",
-        "a thread waits beside an idle processor",
-        Bound::exhaustive(2),
-        || {
-            meet(
-                |seat| {
-                    seat.waiting.store(true, Ordering::Release);
-                    if seat.idle.load(Ordering::Acquire) {
-                        seat.take();
-                    }
-                },
-                correct_idling,
-            );
-        },
-    );
-}
-
-/// Mistake: a thread that comes back looks once, and then waits.
-#[test]
-fn a_return_that_looks_first() {
-    refute(
-        "look, then wait",
-        "a thread waits beside an idle processor",
-        Bound::exhaustive(2),
-        || {
-            meet(
-                |seat| {
-                    let idle = seat.idle.load(Ordering::Acquire);
-                    seat.waiting.store(true, Ordering::Relaxed);
-                    fence(Ordering::SeqCst);
-                    if idle {
-                        seat.take();
-                    }
-                },
-                correct_idling,
-            );
-        },
-    );
-}
-
-/// Mistake: a processor that goes idle looks for tasks once more, but not for threads that wait.
-#[test]
-fn a_rest_that_looks_for_tasks_only() {
-    refute(
-        "rest, and look at the queues only",
-        "a thread waits beside an idle processor",
-        Bound::exhaustive(2),
-        || {
-            meet(correct_return, |seat| {
-                seat.idle.store(true, Ordering::Release);
-                fence(Ordering::SeqCst);
-            });
-        },
-    );
+fn a_return_and_a_rest() {
+    Bound::exhaustive(10).check("wait, fence, look; rest, fence, look", || {
+        meet(correct_return, correct_idling);
+    });
+    // Mistake: a thread that comes back writes that it waits, and looks for an idle processor, with
+    // no fence between.
+    let back = |seat: &Seat| {
+        seat.waiting.store(true, Ordering::Release);
+        if seat.idle.load(Ordering::Acquire) {
+            seat.take();
+        }
+    };
+    caught("wait, look, no fence between", back, correct_idling);
+    // Mistake: a thread that comes back looks once, and then waits.
+    let back = |seat: &Seat| {
+        let idle = seat.idle.load(Ordering::Acquire);
+        seat.waiting.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if idle {
+            seat.take();
+        }
+    };
+    caught("look, then wait", back, correct_idling);
+    // Mistake: a processor that goes idle looks for tasks once more, but not for threads that wait.
+    let claim = "rest, and look at the queues only";
+    caught(claim, correct_return, |seat| {
+        seat.idle.store(true, Ordering::Release);
+        fence(Ordering::SeqCst);
+    });
 }
 
 /// A processor with a task in its deque is given up as a neighbour goes to sleep.
@@ -152,14 +108,11 @@ fn give_up(announce: bool) {
             pool.woken.store(true, Ordering::Relaxed);
         }
     };
-    let sleeper = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || {
-            pool.idle.store(true, Ordering::Relaxed);
-            fence(Ordering::SeqCst);
-            if pool.global.load(Ordering::Relaxed) + pool.deque.load(Ordering::Relaxed) > 0 {
-                pool.woken.store(true, Ordering::Relaxed);
-            }
+    let sleeper = beside(&pool, |pool| {
+        pool.idle.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if pool.global.load(Ordering::Relaxed) + pool.deque.load(Ordering::Relaxed) > 0 {
+            pool.woken.store(true, Ordering::Relaxed);
         }
     });
     let task = pool.deque.swap(0, Ordering::Relaxed);
@@ -174,23 +127,13 @@ fn give_up(announce: bool) {
     );
 }
 
-/// The control.
 #[test]
 fn a_retirement_that_is_announced() {
-    check(
-        "move the tasks, then wake one",
-        Bound::exhaustive(10),
-        || give_up(true),
-    );
-}
-
-/// Mistake: the tasks of a retired processor are moved, not published.
-#[test]
-fn a_retirement_that_is_not_announced() {
-    refute(
+    Bound::exhaustive(10).check("move the tasks, then wake one", || give_up(true));
+    // Mistake: the tasks of a retired processor are moved, not published.
+    Bound::exhaustive(2).refute(
         "move the tasks, wake none",
         "a task is there and its processor sleeps",
-        Bound::exhaustive(2),
         || give_up(false),
     );
 }
@@ -208,14 +151,11 @@ fn resize_twice(look_under_the_lock: bool) {
         inactive: false,
         holders: 1,
     }));
-    let resizer = thread::spawn({
-        let synced = Arc::clone(&synced);
-        move || {
-            let mut synced = synced.lock().unwrap();
-            synced.active = true;
-            if std::mem::take(&mut synced.inactive) {
-                synced.holders += 1;
-            }
+    let resizer = beside(&synced, |synced| {
+        let mut synced = synced.lock().unwrap();
+        synced.active = true;
+        if std::mem::take(&mut synced.inactive) {
+            synced.holders += 1;
         }
     });
     let retires = !synced.lock().unwrap().active;
@@ -234,23 +174,13 @@ fn resize_twice(look_under_the_lock: bool) {
     );
 }
 
-/// The control.
 #[test]
 fn a_retirement_that_looks_again() {
-    check(
-        "look, lock, look again, deactivate",
-        Bound::exhaustive(2),
-        || resize_twice(true),
-    );
-}
-
-/// Mistake: the decision to give a processor up is made before the lock is taken.
-#[test]
-fn a_retirement_decided_too_early() {
-    refute(
+    Bound::exhaustive(2).check("look, lock, look again, deactivate", || resize_twice(true));
+    // Mistake: the decision to give a processor up is made before the lock is taken.
+    Bound::exhaustive(2).refute(
         "look, lock, deactivate",
         "an active processor without a machine",
-        Bound::exhaustive(2),
         || resize_twice(false),
     );
 }
@@ -273,19 +203,16 @@ fn observe(is_quiescent: fn(&Observed) -> bool) {
         away: AtomicUsize::new(1),
         left: AtomicUsize::new(2),
     });
-    let machine = thread::spawn({
-        let pool = Arc::clone(&pool);
-        move || {
-            pool.word.fetch_add(1, Ordering::Relaxed);
-            pool.deque.store(0, Ordering::Release);
-            pool.left.fetch_sub(1, Ordering::Relaxed);
-            pool.word.fetch_add(1, Ordering::Release);
-            // The call is over.
-            pool.word.fetch_add(1, Ordering::Relaxed);
-            pool.away.store(0, Ordering::Release);
-            pool.left.fetch_sub(1, Ordering::Relaxed);
-            pool.word.fetch_add(1, Ordering::Release);
-        }
+    let machine = beside(&pool, |pool| {
+        pool.word.fetch_add(1, Ordering::Relaxed);
+        pool.deque.store(0, Ordering::Release);
+        pool.left.fetch_sub(1, Ordering::Relaxed);
+        pool.word.fetch_add(1, Ordering::Release);
+        // The call is over.
+        pool.word.fetch_add(1, Ordering::Relaxed);
+        pool.away.store(0, Ordering::Release);
+        pool.left.fetch_sub(1, Ordering::Relaxed);
+        pool.word.fetch_add(1, Ordering::Release);
     });
     if is_quiescent(&pool) {
         assert_eq!(
@@ -297,32 +224,22 @@ fn observe(is_quiescent: fn(&Observed) -> bool) {
     machine.join().unwrap();
 }
 
-/// The control: the word, all the rest, the word again.
 #[test]
 fn the_word_before_and_after() {
-    check(
-        "idle before and after, and nothing in between",
-        Bound::exhaustive(4),
-        || {
-            observe(|pool| {
-                let word = pool.word.load(Ordering::Acquire);
-                let nothing = word % 2 == 0
-                    && pool.away.load(Ordering::Relaxed) == 0
-                    && pool.deque.load(Ordering::Relaxed) == 0;
-                fence(Ordering::Acquire);
-                nothing && pool.word.load(Ordering::Relaxed) == word
-            });
-        },
-    );
-}
-
-/// Mistake: an idle word and then empty queues, each at its own moment.
-#[test]
-fn the_word_before_only() {
-    refute(
+    Bound::exhaustive(4).check("idle before and after, and nothing in between", || {
+        observe(|pool| {
+            let word = pool.word.load(Ordering::Acquire);
+            let nothing = word % 2 == 0
+                && pool.away.load(Ordering::Relaxed) == 0
+                && pool.deque.load(Ordering::Relaxed) == 0;
+            fence(Ordering::Acquire);
+            nothing && pool.word.load(Ordering::Relaxed) == word
+        });
+    });
+    // Mistake: an idle word and then empty queues, each at its own moment.
+    Bound::exhaustive(2).refute(
         "idle, then empty",
         "said to be over, and something ran",
-        Bound::exhaustive(2),
         || {
             observe(|pool| {
                 pool.word.load(Ordering::Acquire) % 2 == 0
@@ -331,16 +248,11 @@ fn the_word_before_only() {
             });
         },
     );
-}
-
-/// Mistake: blocking calls are not counted: all processors are idle, all queues empty, and a thread
-/// will come back with more.
-#[test]
-fn blocking_calls_forgotten() {
-    refute(
+    // Mistake: blocking calls are not counted: all processors are idle, all queues empty, and a
+    // thread will come back with more.
+    Bound::exhaustive(2).refute(
         "idle and empty, with a call under way",
         "said to be over, and something ran",
-        Bound::exhaustive(2),
         || {
             observe(|pool| {
                 let word = pool.word.load(Ordering::Acquire);

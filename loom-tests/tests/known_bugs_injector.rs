@@ -5,7 +5,7 @@
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside, beside_both};
 
 const NONE: u32 = u32::MAX;
 
@@ -64,16 +64,12 @@ impl UntaggedList {
 /// takes it again.
 #[test]
 fn a_free_list_without_a_tag_gives_an_index_to_two() {
-    refute(
+    Bound::preemptions(3, 1).refute(
         "a top without a tag is enough",
         "an index with two owners",
-        Bound::preemptions(3, 1),
         || {
             let list = Arc::new(UntaggedList::new());
-            let stalled = thread::spawn({
-                let list = list.clone();
-                move || list.allocate()
-            });
+            let stalled = beside(&list, UntaggedList::allocate);
             let first = list.allocate().unwrap();
             let second = list.allocate();
             list.release(first);
@@ -100,10 +96,7 @@ const ABANDONED: u32 = 2;
 /// One of the two must have the item.
 fn deliver(put: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
-    let producer = thread::spawn({
-        let state = state.clone();
-        move || put(&state)
-    });
+    let producer = beside(&state, put);
     let arrived =
         state.load(Ordering::Acquire) == FULL || state.swap(ABANDONED, Ordering::AcqRel) == FULL;
     let sent = producer.join().unwrap();
@@ -112,18 +105,13 @@ fn deliver(put: fn(&AtomicU32) -> bool) {
 
 #[test]
 fn a_slot_filled_by_a_plain_store_loses_its_item() {
-    refute(
-        "a store will do",
-        "an item that nobody has",
-        Bound::exhaustive(2),
-        || {
-            deliver(|state| {
-                state.store(FULL, Ordering::Release);
-                true
-            });
-        },
-    );
-    check("the swap sees the consumer", Bound::exhaustive(2), || {
+    Bound::exhaustive(2).refute("a store will do", "an item that nobody has", || {
+        deliver(|state| {
+            state.store(FULL, Ordering::Release);
+            true
+        });
+    });
+    Bound::exhaustive(2).check("the swap sees the consumer", || {
         deliver(|state| state.swap(FULL, Ordering::Release) == EMPTY);
     });
 }
@@ -135,16 +123,13 @@ fn a_slot_filled_by_a_plain_store_loses_its_item() {
 fn claim_what_was_seen_full(word: fn(sequence: u64, index: u64) -> u64) {
     let head = Arc::new(AtomicU64::new(word(0, 0)));
     let state = Arc::new(AtomicU32::new(FULL));
-    let consumer = thread::spawn({
-        let (head, state) = (head.clone(), state.clone());
-        move || {
-            let seen = head.load(Ordering::Acquire);
-            let full = seen == word(0, 0) && state.load(Ordering::Acquire) == FULL;
-            let next = word(0, 1);
-            full && head
-                .compare_exchange(seen, next, Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-        }
+    let consumer = beside_both(&head, &state, move |head, state| {
+        let seen = head.load(Ordering::Acquire);
+        let full = seen == word(0, 0) && state.load(Ordering::Acquire) == FULL;
+        let next = word(0, 1);
+        full && head
+            .compare_exchange(seen, next, Ordering::Release, Ordering::Relaxed)
+            .is_ok()
     });
     let own = head
         .compare_exchange(word(0, 0), word(0, 1), Ordering::Release, Ordering::Relaxed)
@@ -161,27 +146,21 @@ fn claim_what_was_seen_full(word: fn(sequence: u64, index: u64) -> u64) {
 
 #[test]
 fn a_look_without_the_sequence_in_head_claims_what_is_gone() {
-    refute(
+    Bound::exhaustive(2).refute(
         "the block and the index say enough",
         "a claim of an item that is not there",
-        Bound::exhaustive(2),
         || claim_what_was_seen_full(|_sequence, index| index),
     );
-    check(
-        "the sequence in head dates the look",
-        Bound::exhaustive(2),
-        || claim_what_was_seen_full(|sequence, index| (sequence << 32) | index),
-    );
+    Bound::exhaustive(2).check("the sequence in head dates the look", || {
+        claim_what_was_seen_full(|sequence, index| (sequence << 32) | index);
+    });
 }
 
 /// Threads: a producer on the slot that both have claimed, and main, which abandons it by
 /// `abandon`, which returns whether the item was there. One of the two must have the item.
 fn abandon_once(abandon: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
-    let producer = thread::spawn({
-        let state = state.clone();
-        move || state.swap(FULL, Ordering::Release) == EMPTY
-    });
+    let producer = beside(&state, |state| state.swap(FULL, Ordering::Release) == EMPTY);
     let arrived = abandon(&state);
     let sent = producer.join().unwrap();
     assert_eq!(sent, arrived, "an item that nobody has");
@@ -189,21 +168,16 @@ fn abandon_once(abandon: fn(&AtomicU32) -> bool) {
 
 #[test]
 fn a_slot_abandoned_by_a_plain_store_loses_its_item() {
-    refute(
-        "look, then store",
-        "an item that nobody has",
-        Bound::exhaustive(2),
-        || {
-            abandon_once(|state| {
-                let full = state.load(Ordering::Acquire) == FULL;
-                if !full {
-                    state.store(ABANDONED, Ordering::Release);
-                }
-                full
-            });
-        },
-    );
-    check("the swap sees the producer", Bound::exhaustive(2), || {
+    Bound::exhaustive(2).refute("look, then store", "an item that nobody has", || {
+        abandon_once(|state| {
+            let full = state.load(Ordering::Acquire) == FULL;
+            if !full {
+                state.store(ABANDONED, Ordering::Release);
+            }
+            full
+        });
+    });
+    Bound::exhaustive(2).check("the swap sees the producer", || {
         abandon_once(|state| state.swap(ABANDONED, Ordering::Acquire) == FULL);
     });
 }
@@ -213,10 +187,7 @@ fn a_slot_abandoned_by_a_plain_store_loses_its_item() {
 /// has to count the slot as finished. One of the two must do it.
 fn finish_once(abandon: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
-    let producer = thread::spawn({
-        let state = state.clone();
-        move || abandon(&state)
-    });
+    let producer = beside(&state, abandon);
     let is_consumers = state.swap(ABANDONED, Ordering::Acquire) == ABANDONED;
     let is_producers = producer.join().unwrap();
     assert!(
@@ -227,25 +198,16 @@ fn finish_once(abandon: fn(&AtomicU32) -> bool) {
 
 #[test]
 fn a_place_abandoned_by_a_look_and_a_store_is_nobodys_to_finish() {
-    refute(
-        "look, then store",
-        "a block that never comes back",
-        Bound::exhaustive(2),
-        || {
-            finish_once(|state| {
-                let was_abandoned = state.load(Ordering::Acquire) == ABANDONED;
-                state.store(ABANDONED, Ordering::Relaxed);
-                was_abandoned
-            });
-        },
-    );
-    check(
-        "the second swap sees the first",
-        Bound::exhaustive(2),
-        || {
-            finish_once(|state| state.swap(ABANDONED, Ordering::Relaxed) == ABANDONED);
-        },
-    );
+    Bound::exhaustive(2).refute("look, then store", "a block that never comes back", || {
+        finish_once(|state| {
+            let was_abandoned = state.load(Ordering::Acquire) == ABANDONED;
+            state.store(ABANDONED, Ordering::Relaxed);
+            was_abandoned
+        });
+    });
+    Bound::exhaustive(2).check("the second swap sees the first", || {
+        finish_once(|state| state.swap(ABANDONED, Ordering::Relaxed) == ABANDONED);
+    });
 }
 
 /// Threads: a producer that has read a position in block 0, and main. Main gives block 0 its
@@ -254,12 +216,9 @@ fn a_place_abandoned_by_a_look_and_a_store_is_nobodys_to_finish() {
 fn link_to_a_recycled_block(unlinked: fn(sequence: u32) -> u64) {
     let linked = |sequence: u32| (u64::from(sequence) << 32) | 7;
     let next = Arc::new(AtomicU64::new(unlinked(0)));
-    let stalled = thread::spawn({
-        let next = next.clone();
-        move || {
-            next.compare_exchange(unlinked(0), linked(0), Ordering::AcqRel, Ordering::Acquire)
-                .is_ok()
-        }
+    let stalled = beside(&next, move |next| {
+        next.compare_exchange(unlinked(0), linked(0), Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
     });
     let own = next
         .compare_exchange(unlinked(0), linked(0), Ordering::AcqRel, Ordering::Acquire)
@@ -272,19 +231,12 @@ fn link_to_a_recycled_block(unlinked: fn(sequence: u32) -> u64) {
 
 #[test]
 fn a_next_without_a_sequence_takes_a_stale_link() {
-    refute(
-        "none is none",
-        "a link that is not in the queue",
-        Bound::exhaustive(2),
-        || link_to_a_recycled_block(|_sequence| u64::from(NONE)),
-    );
-    check(
-        "the sequence refuses the stale link",
-        Bound::exhaustive(2),
-        || {
-            link_to_a_recycled_block(|sequence| (u64::from(sequence) << 32) | u64::from(NONE));
-        },
-    );
+    Bound::exhaustive(2).refute("none is none", "a link that is not in the queue", || {
+        link_to_a_recycled_block(|_sequence| u64::from(NONE));
+    });
+    Bound::exhaustive(2).check("the sequence refuses the stale link", || {
+        link_to_a_recycled_block(|sequence| (u64::from(sequence) << 32) | u64::from(NONE));
+    });
 }
 
 /// Threads: two producers and main, which appends blocks of one slot. First `tail` is at block 0
@@ -311,19 +263,16 @@ fn prepare_after_a_stall(second_look: bool) {
             }
         }
     });
-    let linker = thread::spawn({
-        let (tail, next) = (tail.clone(), next.clone());
-        move || {
-            tail.load(Ordering::Acquire) == word(1, 1)
-                && next
-                    .compare_exchange(
-                        word(1, NONE),
-                        word(1, 3),
-                        Ordering::Release,
-                        Ordering::Relaxed,
-                    )
-                    .is_ok()
-        }
+    let linker = beside_both(&tail, &next, move |tail, next| {
+        tail.load(Ordering::Acquire) == word(1, 1)
+            && next
+                .compare_exchange(
+                    word(1, NONE),
+                    word(1, 3),
+                    Ordering::Release,
+                    Ordering::Relaxed,
+                )
+                .is_ok()
     });
     tail.compare_exchange(word(0, 0), word(1, 1), Ordering::Release, Ordering::Relaxed)
         .expect("only main moves the tail");
@@ -347,15 +296,12 @@ fn prepare_after_a_stall(second_look: bool) {
 
 #[test]
 fn a_block_prepared_from_a_stale_tail_gets_a_second_successor() {
-    refute(
+    Bound::preemptions(3, 1).refute(
         "the sequence after a tail read earlier is new",
         "a block with two successors",
-        Bound::preemptions(3, 1),
         || prepare_after_a_stall(false),
     );
-    check(
-        "a second look at the tail makes the sequence new",
-        Bound::preemptions(3, 100),
-        || prepare_after_a_stall(true),
-    );
+    Bound::preemptions(3, 100).check("a second look at the tail makes the sequence new", || {
+        prepare_after_a_stall(true);
+    });
 }

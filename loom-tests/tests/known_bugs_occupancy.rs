@@ -1,10 +1,10 @@
 //! Plausible but wrong ways to reuse a slot, each caught.
 #![cfg(loom)]
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, refute};
+use loom_tests::{Bound, beside, beside_both};
 
 /// `generation << 32 | pins`, without a live bit.
 struct Word(AtomicU64);
@@ -13,25 +13,21 @@ struct Word(AtomicU64);
 /// leaves, the next one moves in, and the visitor reaches that one.
 #[test]
 fn generation_checked_before_the_pin() {
-    refute(
+    Bound::preemptions(3, 2).refute(
         "check the generation, then pin",
         "reached the new occupant",
-        Bound::preemptions(3, 2),
         || {
             let word = Arc::new(Word(AtomicU64::new(1)));
             let occupant = Arc::new(AtomicUsize::new(0));
-            let visitor = thread::spawn({
-                let (word, occupant) = (word.clone(), occupant.clone());
-                move || {
-                    if word.0.load(Ordering::Acquire) >> 32 == 0 {
-                        word.0.fetch_add(1, Ordering::AcqRel);
-                        assert_eq!(
-                            occupant.load(Ordering::Relaxed),
-                            0,
-                            "reached the new occupant"
-                        );
-                        word.0.fetch_sub(1, Ordering::AcqRel);
-                    }
+            let visitor = beside_both(&word, &occupant, move |word, occupant| {
+                if word.0.load(Ordering::Acquire) >> 32 == 0 {
+                    word.0.fetch_add(1, Ordering::AcqRel);
+                    assert_eq!(
+                        occupant.load(Ordering::Relaxed),
+                        0,
+                        "reached the new occupant"
+                    );
+                    word.0.fetch_sub(1, Ordering::AcqRel);
                 }
             });
             // The occupant leaves, the slot is vacant, and the next one occupies it.
@@ -54,29 +50,21 @@ fn generation_checked_before_the_pin() {
 /// time.
 #[test]
 fn the_last_pin_without_an_end_of_the_occupancy() {
-    refute(
-        "zero pins means last",
-        "cleaned twice",
-        Bound::preemptions(3, 2),
-        || {
-            let pins = Arc::new(AtomicU64::new(1));
-            let cleaned = Arc::new(AtomicUsize::new(0));
-            let visitor = thread::spawn({
-                let (pins, cleaned) = (pins.clone(), cleaned.clone());
-                move || {
-                    pins.fetch_add(1, Ordering::AcqRel);
-                    if pins.fetch_sub(1, Ordering::AcqRel) == 1 {
-                        cleaned.fetch_add(1, Ordering::Relaxed);
-                    }
-                }
-            });
+    Bound::preemptions(3, 2).refute("zero pins means last", "cleaned twice", || {
+        let pins = Arc::new(AtomicU64::new(1));
+        let cleaned = Arc::new(AtomicUsize::new(0));
+        let visitor = beside_both(&pins, &cleaned, move |pins, cleaned| {
+            pins.fetch_add(1, Ordering::AcqRel);
             if pins.fetch_sub(1, Ordering::AcqRel) == 1 {
                 cleaned.fetch_add(1, Ordering::Relaxed);
             }
-            visitor.join().unwrap();
-            assert!(cleaned.load(Ordering::Relaxed) <= 1, "cleaned twice");
-        },
-    );
+        });
+        if pins.fetch_sub(1, Ordering::AcqRel) == 1 {
+            cleaned.fetch_add(1, Ordering::Relaxed);
+        }
+        visitor.join().unwrap();
+        assert!(cleaned.load(Ordering::Relaxed) <= 1, "cleaned twice");
+    });
 }
 
 /// Mistake: pins are given back by a Relaxed subtraction. The count is right, but nothing orders
@@ -90,28 +78,20 @@ fn unpin_without_release() {
     // SAFETY: the claim under test, and it is false.
     unsafe impl Sync for Slot {}
 
-    refute(
-        "unpin relaxed",
-        "Causality violation",
-        Bound::preemptions(3, 2),
-        || {
-            let slot = Arc::new(Slot {
-                pins: AtomicU64::new(2),
-                value: UnsafeCell::new(7),
-            });
-            let visitor = thread::spawn({
-                let slot = slot.clone();
-                move || {
-                    // SAFETY: under a pin.
-                    slot.value.with(|value| unsafe { *value });
-                    slot.pins.fetch_sub(1, Ordering::Relaxed);
-                }
-            });
-            if slot.pins.fetch_sub(1, Ordering::Acquire) == 1 {
-                // SAFETY: the claim under test: by the count this is the last pin.
-                slot.value.with_mut(|value| unsafe { *value = 0 });
-            }
-            visitor.join().unwrap();
-        },
-    );
+    Bound::preemptions(3, 2).refute("unpin relaxed", "Causality violation", || {
+        let slot = Arc::new(Slot {
+            pins: AtomicU64::new(2),
+            value: UnsafeCell::new(7),
+        });
+        let visitor = beside(&slot, |slot| {
+            // SAFETY: under a pin.
+            slot.value.with(|value| unsafe { *value });
+            slot.pins.fetch_sub(1, Ordering::Relaxed);
+        });
+        if slot.pins.fetch_sub(1, Ordering::Acquire) == 1 {
+            // SAFETY: the claim under test: by the count this is the last pin.
+            slot.value.with_mut(|value| unsafe { *value = 0 });
+        }
+        visitor.join().unwrap();
+    });
 }

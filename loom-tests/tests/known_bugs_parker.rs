@@ -3,16 +3,18 @@
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use filch_sync::{Arc, Mutex, thread};
-use loom_tests::{Bound, check, refute};
+use filch_sync::{Arc, Mutex};
+use loom_tests::{Bound, beside, beside_both};
 
 const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
 const PARKED: u32 = 2;
 
 /// The mistake of the broken parker.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Bug {
+    #[default]
+    None,
     /// `unpark` notifies without having taken the lock.
     NotifyWithoutLock,
     /// `unpark` does nothing if a token is there.
@@ -27,7 +29,7 @@ enum Bug {
 /// a real deadlock makes loom abort the process, and a test could not tell what it caught. A parker
 /// that sleeps at the end without a notification sleeps for ever.
 struct Toy {
-    bug: Option<Bug>,
+    bug: Bug,
     state: AtomicU32,
     lock: Mutex<()>,
     /// 1 while the parker waits for a notification.
@@ -35,7 +37,7 @@ struct Toy {
 }
 
 impl Toy {
-    fn new(bug: Option<Bug>) -> Arc<Self> {
+    fn new(bug: Bug) -> Arc<Self> {
         Arc::new(Self {
             bug,
             state: AtomicU32::new(EMPTY),
@@ -45,7 +47,7 @@ impl Toy {
     }
 
     fn has(&self, bug: Bug) -> bool {
-        self.bug == Some(bug)
+        self.bug == bug
     }
 
     fn take(&self) -> bool {
@@ -130,123 +132,67 @@ impl Toy {
 }
 
 /// Leaves one token, while the parker does something.
-fn beside_a_token(bug: Option<Bug>, parker: impl FnOnce(&Toy)) {
+fn beside_a_token(bug: Bug, parker: impl FnOnce(&Toy)) {
     let toy = Toy::new(bug);
-    let waker = thread::spawn({
-        let toy = Arc::clone(&toy);
-        move || toy.unpark()
-    });
+    let waker = beside(&toy, Toy::unpark);
     parker(&toy);
     waker.join().unwrap();
     toy.assert_awake();
 }
 
 /// One sleep, one token.
-fn one_token(bug: Option<Bug>) {
-    beside_a_token(bug, |toy| {
-        toy.park();
-    });
-}
-
-/// The control: the same model, with the parker without a mistake.
 #[test]
-fn one_token_without_a_bug() {
-    check(
+fn one_token() {
+    Bound::exhaustive(12).check_and_refute(
         "unpark notifies under the lock, park announces by an exchange",
-        Bound::exhaustive(12),
-        || one_token(None),
-    );
-}
-
-/// The notification comes after the announcement and before the wait, and is lost.
-#[test]
-fn a_notification_without_the_lock() {
-    refute(
-        "unpark notifies without the lock",
-        "nobody wakes the sleeper",
-        Bound::exhaustive(2),
-        || one_token(Some(Bug::NotifyWithoutLock)),
-    );
-}
-
-/// The token comes between the look and the store, which overwrites it.
-#[test]
-fn an_announcement_by_store() {
-    refute(
-        "park announces by a store",
-        "nobody wakes the sleeper",
-        Bound::exhaustive(2),
-        || one_token(Some(Bug::AnnounceByStore)),
+        |bug| beside_a_token(bug, |toy| _ = toy.park()),
+        &[
+            // The notification comes after the announcement and before the wait, and is lost.
+            (Bug::NotifyWithoutLock, "nobody wakes the sleeper"),
+            // The token comes between the look and the store, which overwrites it.
+            (Bug::AnnounceByStore, "nobody wakes the sleeper"),
+        ],
     );
 }
 
 /// One token, and a sleep whose time is up. If that took no token, a sleep without a limit.
-fn one_token_for_two_sleeps(bug: Option<Bug>) {
-    beside_a_token(bug, |toy| {
-        if !toy.park_shortly() {
-            toy.park();
-        }
-    });
-}
-
-/// The control.
 #[test]
-fn one_token_for_two_sleeps_without_a_bug() {
-    check(
+fn one_token_for_two_sleeps() {
+    Bound::exhaustive(50).check_and_refute(
         "a timed sleep is called off by a swap",
-        Bound::exhaustive(50),
-        || one_token_for_two_sleeps(None),
-    );
-}
-
-/// The token comes after the last look and before the store, which overwrites it. The next sleep
-/// never ends.
-#[test]
-fn a_sleep_called_off_by_store() {
-    refute(
-        "a timed sleep is called off by a store",
-        "nobody wakes the sleeper",
-        Bound::exhaustive(2),
-        || one_token_for_two_sleeps(Some(Bug::WithdrawByStore)),
+        |bug| {
+            beside_a_token(bug, |toy| {
+                if !toy.park_shortly() {
+                    toy.park();
+                }
+            });
+        },
+        // The token comes after the last look and before the store, which overwrites it. The next
+        // sleep never ends.
+        &[(Bug::WithdrawByStore, "nobody wakes the sleeper")],
     );
 }
 
 /// A token is there. A second unparker leaves an item, and a token. The parker sleeps until it sees
 /// the item.
-fn an_item_behind_a_token(bug: Option<Bug>) {
-    let toy = Toy::new(bug);
-    toy.unpark();
-    let item = Arc::new(AtomicUsize::new(0));
-    let waker = thread::spawn({
-        let (toy, item) = (Arc::clone(&toy), Arc::clone(&item));
-        move || {
-            item.store(1, Ordering::Relaxed);
-            toy.unpark();
-        }
-    });
-    while item.load(Ordering::Relaxed) == 0 && toy.park() {}
-    waker.join().unwrap();
-    toy.assert_awake();
-}
-
-/// The control.
 #[test]
-fn an_item_behind_a_token_without_a_bug() {
-    check(
+fn an_item_behind_a_token() {
+    Bound::exhaustive(100).check_and_refute(
         "unpark leaves a token beside a token",
-        Bound::exhaustive(100),
-        || an_item_behind_a_token(None),
-    );
-}
-
-/// The unparker finds the token and does nothing. The parker takes the token, does not see the
-/// item, and sleeps beside it.
-#[test]
-fn a_token_that_is_not_left_again() {
-    refute(
-        "unpark looks, and leaves a token alone",
-        "nobody wakes the sleeper",
-        Bound::exhaustive(2),
-        || an_item_behind_a_token(Some(Bug::LookBeforeLeaving)),
+        |bug| {
+            let toy = Toy::new(bug);
+            toy.unpark();
+            let item = Arc::new(AtomicUsize::new(0));
+            let waker = beside_both(&toy, &item, move |toy, item| {
+                item.store(1, Ordering::Relaxed);
+                toy.unpark();
+            });
+            while item.load(Ordering::Relaxed) == 0 && toy.park() {}
+            waker.join().unwrap();
+            toy.assert_awake();
+        },
+        // The unparker finds the token and does nothing. The parker takes the token, does not see
+        // the item, and sleeps beside it.
+        &[(Bug::LookBeforeLeaving, "nobody wakes the sleeper")],
     );
 }

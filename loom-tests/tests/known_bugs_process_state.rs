@@ -4,17 +4,19 @@
 //! The toy is that of `process_state`, reduced to messages and one process that is idle or not.
 #![cfg(loom)]
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside};
 
 const MESSAGE: u32 = 1;
 const AWAITS_MESSAGE: u32 = 2;
 const READY: u32 = MESSAGE | AWAITS_MESSAGE;
 
 /// The mistake of the broken word.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Bug {
+    #[default]
+    None,
     /// `wake` looks first, and writes only if the flag is not set.
     WakeLoads,
     /// Letting go is a load and a store.
@@ -25,8 +27,9 @@ enum Bug {
     DrainThenStart,
 }
 
+#[derive(Default)]
 struct Toy {
-    bug: Option<Bug>,
+    bug: Bug,
     word: AtomicU32,
     entries: AtomicUsize,
     events: [AtomicUsize; 2],
@@ -34,13 +37,12 @@ struct Toy {
 }
 
 impl Toy {
-    fn new(bug: Option<Bug>, word: u32) -> Arc<Self> {
+    fn new(bug: Bug, word: u32) -> Arc<Self> {
         Arc::new(Self {
             bug,
             word: AtomicU32::new(word),
             entries: AtomicUsize::new(usize::from(word == READY)),
-            events: [AtomicUsize::new(0), AtomicUsize::new(0)],
-            seen: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            ..Self::default()
         })
     }
 
@@ -54,21 +56,19 @@ impl Toy {
     fn send(&self, event: usize) {
         self.events[event].store(1, Ordering::Relaxed);
         let old = match self.bug {
-            Some(Bug::WakeLoads) => {
+            Bug::WakeLoads => {
                 let old = self.word.load(Ordering::Acquire);
                 if old & MESSAGE != 0 {
                     return;
                 }
                 self.word.fetch_or(MESSAGE, Ordering::AcqRel)
             }
-            Some(Bug::FlagAfterTest) => {
+            Bug::FlagAfterTest => {
                 let old = self.word.load(Ordering::Acquire);
                 self.word.fetch_or(MESSAGE, Ordering::AcqRel);
                 old
             }
-            None | Some(Bug::LetGoStores | Bug::DrainThenStart) => {
-                self.word.fetch_or(MESSAGE, Ordering::AcqRel)
-            }
+            _ => self.word.fetch_or(MESSAGE, Ordering::AcqRel),
         };
         if old == AWAITS_MESSAGE {
             self.enqueue();
@@ -88,14 +88,14 @@ impl Toy {
         if self.entries.swap(0, Ordering::AcqRel) == 0 {
             return false;
         }
-        if self.bug == Some(Bug::DrainThenStart) {
+        if self.bug == Bug::DrainThenStart {
             self.drain();
             self.word.swap(0, Ordering::AcqRel);
         } else {
             self.word.swap(0, Ordering::AcqRel);
             self.drain();
         }
-        let old = if self.bug == Some(Bug::LetGoStores) {
+        let old = if self.bug == Bug::LetGoStores {
             let old = self.word.load(Ordering::Acquire);
             self.word.store(old | AWAITS_MESSAGE, Ordering::Release);
             old
@@ -110,106 +110,49 @@ impl Toy {
 }
 
 /// A process that is Ready, a worker that runs it, and a waker. Afterwards the queue runs dry.
-fn a_message_beside_a_turn(bug: Option<Bug>) {
-    let toy = Toy::new(bug, READY);
-    let worker = thread::spawn({
-        let toy = Arc::clone(&toy);
-        move || assert!(toy.turn())
-    });
-    toy.send(0);
-    worker.join().unwrap();
-    while toy.turn() {}
-    let seen = toy.seen[0].load(Ordering::Relaxed);
-    assert_eq!(seen, 1, "the wake-up was lost");
-}
-
-/// The control: the same model, with the word without a mistake.
 #[test]
-fn a_message_beside_a_turn_without_a_bug() {
-    check(
+fn a_message_beside_a_turn() {
+    Bound::exhaustive(25).check_and_refute(
         "a wake-up beside a turn is seen by it or by the next",
-        Bound::exhaustive(25),
-        || a_message_beside_a_turn(None),
-    );
-}
-
-/// The process is Ready with its flag set. The waker's load reads a word from before `start`, or
-/// its push is not visible to the drain. The waker relies on a turn that will see it, but none
-/// does.
-#[test]
-fn a_wake_that_only_looks() {
-    refute(
-        "wake is a load when the flag is set",
-        "the wake-up was lost",
-        Bound::exhaustive(2),
-        || a_message_beside_a_turn(Some(Bug::WakeLoads)),
-    );
-}
-
-/// The flag is set between the worker's load and its store, which clears it again.
-#[test]
-fn letting_go_by_load_and_store() {
-    refute(
-        "letting go is a load and a store",
-        "the wake-up was lost",
-        Bound::exhaustive(2),
-        || a_message_beside_a_turn(Some(Bug::LetGoStores)),
-    );
-}
-
-/// The waker finds the process running, so it need not enqueue it. The worker lets go and sees no
-/// flag. Then the flag is set.
-#[test]
-fn a_flag_set_after_the_test() {
-    refute(
-        "wake tests, then sets the flag",
-        "the wake-up was lost",
-        Bound::exhaustive(2),
-        || a_message_beside_a_turn(Some(Bug::FlagAfterTest)),
-    );
-}
-
-/// The event comes after the drain, its flag before `start`, which consumes it.
-#[test]
-fn draining_before_start() {
-    refute(
-        "a turn drains, then starts",
-        "the wake-up was lost",
-        Bound::exhaustive(2),
-        || a_message_beside_a_turn(Some(Bug::DrainThenStart)),
+        |bug| {
+            let toy = Toy::new(bug, READY);
+            let worker = beside(&toy, |toy| assert!(toy.turn()));
+            toy.send(0);
+            worker.join().unwrap();
+            while toy.turn() {}
+            let seen = toy.seen[0].load(Ordering::Relaxed);
+            assert_eq!(seen, 1, "the wake-up was lost");
+        },
+        &[
+            // The process is Ready with its flag set. The waker's load reads a word from before
+            // `start`, or its push is not visible to the drain. The waker relies on a turn that
+            // will see it, but none does.
+            (Bug::WakeLoads, "the wake-up was lost"),
+            // The flag is set between the worker's load and its store, which clears it again.
+            (Bug::LetGoStores, "the wake-up was lost"),
+            // The waker finds the process running, so it need not enqueue it. The worker lets go
+            // and sees no flag. Then the flag is set.
+            (Bug::FlagAfterTest, "the wake-up was lost"),
+            // The event comes after the drain, its flag before `start`, which consumes it.
+            (Bug::DrainThenStart, "the wake-up was lost"),
+        ],
     );
 }
 
 /// A process that is waiting, and two wakers: it is enqueued once.
-fn two_messages(bug: Option<Bug>) {
-    let toy = Toy::new(bug, AWAITS_MESSAGE);
-    let other = thread::spawn({
-        let toy = Arc::clone(&toy);
-        move || toy.send(0)
-    });
-    toy.send(1);
-    other.join().unwrap();
-    let entries = toy.entries.load(Ordering::Relaxed);
-    assert_eq!(entries, 1, "nobody enqueued it");
-}
-
-/// The control.
 #[test]
-fn two_messages_without_a_bug() {
-    check(
+fn two_messages() {
+    Bound::exhaustive(4).check_and_refute(
         "the first of two wakers enqueues",
-        Bound::exhaustive(4),
-        || two_messages(None),
-    );
-}
-
-/// Two wakers test, both find the process waiting, both enqueue it.
-#[test]
-fn a_test_that_two_wakers_pass() {
-    refute(
-        "two wakers test, then set the flag",
-        "enqueued twice",
-        Bound::exhaustive(2),
-        || two_messages(Some(Bug::FlagAfterTest)),
+        |bug| {
+            let toy = Toy::new(bug, AWAITS_MESSAGE);
+            let other = beside(&toy, |toy| toy.send(0));
+            toy.send(1);
+            other.join().unwrap();
+            let entries = toy.entries.load(Ordering::Relaxed);
+            assert_eq!(entries, 1, "nobody enqueued it");
+        },
+        // Two wakers test, both find the process waiting, both enqueue it.
+        &[(Bug::FlagAfterTest, "enqueued twice")],
     );
 }

@@ -3,9 +3,9 @@
 //! The copies keep the two words that matter: the tail, or the count of senders, and the waker.
 #![cfg(loom)]
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside_both};
 
 /// A receiver that leaves its waker and looks once more, and a producer that claims and asks for
 /// the waker: what each of the two does is only this.
@@ -26,15 +26,12 @@ impl Sleep {
     fn model(self) {
         let tail = Arc::new(AtomicUsize::new(0));
         let waker = Arc::new(AtomicUsize::new(0));
-        let producer = thread::spawn({
-            let (tail, waker) = (tail.clone(), waker.clone());
-            move || {
-                let is_asleep = || waker.load(Ordering::Relaxed) != 0;
-                let asked_early = !self.ask_after_the_claim && is_asleep();
-                tail.fetch_add(1, Ordering::AcqRel);
-                let ask = asked_early || self.ask_after_the_claim && is_asleep();
-                ask && waker.swap(0, Ordering::AcqRel) != 0
-            }
+        let producer = beside_both(&tail, &waker, move |tail, waker| {
+            let is_asleep = || waker.load(Ordering::Relaxed) != 0;
+            let asked_early = !self.ask_after_the_claim && is_asleep();
+            tail.fetch_add(1, Ordering::AcqRel);
+            let ask = asked_early || self.ask_after_the_claim && is_asleep();
+            ask && waker.swap(0, Ordering::AcqRel) != 0
         });
         waker.swap(1, Ordering::AcqRel);
         let sleeps = (self.look)(&tail) == 0;
@@ -43,23 +40,16 @@ impl Sleep {
     }
 }
 
-/// The control.
 #[test]
 fn a_receiver_that_looks_by_an_rmw_is_woken() {
-    check(
+    Bound::exhaustive(4).check(
         "a receiver sees the claim, or the claim sees its waker",
-        Bound::exhaustive(4),
         || Sleep::RIGHT.model(),
     );
-}
-
-/// A look by a load: it may be old, and puts the waker before no claim.
-#[test]
-fn a_receiver_that_looks_by_a_load_sleeps_beside_an_event() {
-    refute(
+    // A look by a load: it may be old, and puts the waker before no claim.
+    Bound::exhaustive(2).refute(
         "a receiver that has left its waker can look at the tail by a load",
         "asleep beside an event",
-        Bound::exhaustive(2),
         || {
             Sleep {
                 look: |tail| tail.load(Ordering::Acquire),
@@ -68,16 +58,11 @@ fn a_receiver_that_looks_by_a_load_sleeps_beside_an_event() {
             .model();
         },
     );
-}
-
-/// A producer that asks for the waker before it claims: the receiver leaves the waker, and looks,
-/// between the two.
-#[test]
-fn a_producer_that_asks_before_its_claim_wakes_nobody() {
-    refute(
+    // A producer that asks for the waker before it claims: the receiver leaves the waker, and
+    // looks, between the two.
+    Bound::exhaustive(2).refute(
         "a producer can ask for the waker before its claim",
         "asleep beside an event",
-        Bound::exhaustive(2),
         || {
             Sleep {
                 ask_after_the_claim: false,
@@ -93,13 +78,10 @@ fn a_producer_that_asks_before_its_claim_wakes_nobody() {
 fn last_sender(swap_in_any_case: bool) {
     let senders = Arc::new(AtomicUsize::new(1));
     let waker = Arc::new(AtomicUsize::new(0));
-    let last = thread::spawn({
-        let (senders, waker) = (senders.clone(), waker.clone());
-        move || {
-            senders.fetch_sub(1, Ordering::Release);
-            (swap_in_any_case || waker.load(Ordering::Relaxed) != 0)
-                && waker.swap(0, Ordering::AcqRel) != 0
-        }
+    let last = beside_both(&senders, &waker, move |senders, waker| {
+        senders.fetch_sub(1, Ordering::Release);
+        (swap_in_any_case || waker.load(Ordering::Relaxed) != 0)
+            && waker.swap(0, Ordering::AcqRel) != 0
     });
     waker.swap(1, Ordering::AcqRel);
     let sleeps = senders.load(Ordering::Acquire) > 0;
@@ -107,23 +89,17 @@ fn last_sender(swap_in_any_case: bool) {
     assert!(woken || !sleeps, "asleep without senders");
 }
 
-/// The control.
 #[test]
 fn a_last_sender_that_swaps_in_any_case_ends_the_sleep() {
-    check(
+    Bound::exhaustive(3).check(
         "a receiver sees that no sender is left, or is woken",
-        Bound::exhaustive(3),
         || last_sender(true),
     );
-}
-
-/// A last sender that looks first, and swaps only where it sees a waker: the look may be old.
-#[test]
-fn a_last_sender_that_looks_for_the_waker_first_wakes_nobody() {
-    refute(
+    // A last sender that looks first, and swaps only where it sees a waker: the look may be
+    // old.
+    Bound::exhaustive(2).refute(
         "the last sender can leave if it sees no waker",
         "asleep without senders",
-        Bound::exhaustive(2),
         || last_sender(false),
     );
 }

@@ -5,14 +5,15 @@
 //! it caught.
 #![cfg(loom)]
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside};
 
 /// The bug.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Bug {
+    #[default]
     None,
     /// A job looks whether the owner sleeps, and then takes itself off the count.
     EndAfterALook,
@@ -94,74 +95,33 @@ impl Scope {
 
 /// Two threads: a job that spawns another one, beside an owner that goes to sleep, or finds that
 /// both have ended, and then has the memory for itself.
-fn a_job_beside_the_end(bug: Bug) {
-    let scope = Arc::new(Scope {
-        bug,
-        word: AtomicU64::new(1),
-        memory: UnsafeCell::new(0),
-    });
-    let job = thread::spawn({
-        let scope = Arc::clone(&scope);
-        move || scope.job()
-    });
-    let sleeps = scope.sleep();
-    if !sleeps {
-        assert_eq!(scope.word.load(Ordering::Acquire), 0, "a job has not ended");
-        scope.touch();
-    }
-    assert_eq!(sleeps, job.join().unwrap(), "nobody wakes the owner");
-}
-
-/// The control.
 #[test]
-fn a_job_beside_the_end_without_a_bug() {
-    check(
+fn a_job_beside_the_end() {
+    Bound::exhaustive(5).check_and_refute(
         "scope: end and sleep are exchanges",
-        Bound::exhaustive(5),
-        || a_job_beside_the_end(Bug::None),
-    );
-}
-
-/// The owner goes to sleep between the look and the end.
-#[test]
-fn an_end_after_a_look() {
-    refute(
-        "scope: looks, then ends",
-        "nobody wakes the owner",
-        Bound::exhaustive(2),
-        || a_job_beside_the_end(Bug::EndAfterALook),
-    );
-}
-
-/// The last job ends between the owner's look and its store, which overwrites that.
-#[test]
-fn a_sleep_by_store() {
-    refute(
-        "scope: looks, then stores that it sleeps",
-        "nobody wakes the owner",
-        Bound::exhaustive(2),
-        || a_job_beside_the_end(Bug::SleepByStore),
-    );
-}
-
-/// The owner has seen the end, and has left the frame in which the scope lies.
-#[test]
-fn a_scope_that_is_touched_after_the_end() {
-    refute(
-        "scope: touched after the end",
-        "Causality violation",
-        Bound::exhaustive(2),
-        || a_job_beside_the_end(Bug::TouchedAfterTheEnd),
-    );
-}
-
-/// The count is 0 for a moment, and the owner believes it.
-#[test]
-fn a_job_that_is_counted_late() {
-    refute(
-        "scope: ends, then counts what it has spawned",
-        "Causality violation",
-        Bound::exhaustive(2),
-        || a_job_beside_the_end(Bug::CountedLate),
+        |bug| {
+            let scope = Arc::new(Scope {
+                bug,
+                word: AtomicU64::new(1),
+                memory: UnsafeCell::new(0),
+            });
+            let job = beside(&scope, Scope::job);
+            let sleeps = scope.sleep();
+            if !sleeps {
+                assert_eq!(scope.word.load(Ordering::Acquire), 0, "a job has not ended");
+                scope.touch();
+            }
+            assert_eq!(sleeps, job.join().unwrap(), "nobody wakes the owner");
+        },
+        &[
+            // The owner goes to sleep between the look and the end.
+            (Bug::EndAfterALook, "nobody wakes the owner"),
+            // The last job ends between the owner's look and its store, which overwrites that.
+            (Bug::SleepByStore, "nobody wakes the owner"),
+            // The owner has seen the end, and has left the frame in which the scope lies.
+            (Bug::TouchedAfterTheEnd, "Causality violation"),
+            // The count is 0 for a moment, and the owner believes it.
+            (Bug::CountedLate, "Causality violation"),
+        ],
     );
 }

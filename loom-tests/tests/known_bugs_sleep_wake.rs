@@ -3,9 +3,9 @@
 #![cfg(loom)]
 
 use filch_processors::protocol::Idle;
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside};
 
 #[derive(Default)]
 struct Pool {
@@ -18,16 +18,6 @@ struct Pool {
 }
 
 impl Pool {
-    fn new() -> Arc<Self> {
-        Arc::new(Self {
-            task: AtomicBool::new(false),
-            yielded: AtomicBool::new(false),
-            idle: AtomicBool::new(false),
-            token: AtomicBool::new(false),
-            searching: AtomicBool::new(false),
-        })
-    }
-
     fn assert_not_lost(&self) {
         assert!(
             self.token.load(Ordering::Relaxed),
@@ -37,11 +27,8 @@ impl Pool {
 }
 
 fn race(producer: fn(&Pool), sleeper: fn(&Pool)) {
-    let pool = Pool::new();
-    let sleeping = thread::spawn({
-        let pool = pool.clone();
-        move || sleeper(&pool)
-    });
+    let pool = Arc::new(Pool::default());
+    let sleeping = beside(&pool, sleeper);
     producer(&pool);
     sleeping.join().unwrap();
     pool.assert_not_lost();
@@ -65,77 +52,45 @@ fn correct_sleeper(pool: &Pool) {
     }
 }
 
-/// The control: the same model with nothing wrong holds, so what the others catch is their mistake.
+/// One of the two has a mistake, which is caught.
+fn caught(claim: &str, producer: fn(&Pool), sleeper: fn(&Pool)) {
+    let model = move || race(producer, sleeper);
+    Bound::exhaustive(2).refute(claim, "its processor sleeps", model);
+}
+
 #[test]
 fn with_both_fences_nothing_is_lost() {
-    check(
-        "publish, fence, look; register, fence, look",
-        Bound::exhaustive(10),
-        || {
-            race(correct_producer, correct_sleeper);
-        },
-    );
-}
-
-/// Mistake: the producer has no fence. Its store may still be on its way when it reads the flag:
-/// release and acquire order neither a store before a later load.
-#[test]
-fn producer_without_a_fence() {
-    refute(
-        "publish, look for idlers, no fence between",
-        "its processor sleeps",
-        Bound::exhaustive(2),
-        || {
-            race(
-                |pool| {
-                    pool.task.store(true, Ordering::Release);
-                    if pool.idle.load(Ordering::Acquire) {
-                        pool.token.store(true, Ordering::Relaxed);
-                    }
-                },
-                correct_sleeper,
-            );
-        },
-    );
-}
-
-/// Mistake: the sleeper has no fence. The same, mirrored.
-#[test]
-fn sleeper_without_a_fence() {
-    refute(
-        "register, look again, no fence between",
-        "its processor sleeps",
-        Bound::exhaustive(2),
-        || {
-            race(correct_producer, |pool| {
-                pool.idle.store(true, Ordering::Release);
-                if pool.task.load(Ordering::Acquire) {
-                    pool.token.store(true, Ordering::Relaxed);
-                }
-            });
-        },
-    );
-}
-
-/// Mistake: the sleeper looks first and registers afterwards. Fences do not help: the task comes in
-/// between.
-#[test]
-fn look_before_registering() {
-    refute(
-        "look, then register",
-        "its processor sleeps",
-        Bound::exhaustive(2),
-        || {
-            race(correct_producer, |pool| {
-                let task = pool.task.load(Ordering::Acquire);
-                fence(Ordering::SeqCst);
-                pool.idle.store(true, Ordering::Release);
-                if task {
-                    pool.token.store(true, Ordering::Relaxed);
-                }
-            });
-        },
-    );
+    Bound::exhaustive(10).check("publish, fence, look; register, fence, look", || {
+        race(correct_producer, correct_sleeper);
+    });
+    // Mistake: the producer has no fence. Its store may still be on its way when it reads the
+    // flag: release and acquire order neither a store before a later load.
+    let producer = |pool: &Pool| {
+        pool.task.store(true, Ordering::Release);
+        if pool.idle.load(Ordering::Acquire) {
+            pool.token.store(true, Ordering::Relaxed);
+        }
+    };
+    let claim = "publish, look for idlers, no fence between";
+    caught(claim, producer, correct_sleeper);
+    // Mistake: the sleeper has no fence. The same, mirrored.
+    let claim = "register, look again, no fence between";
+    caught(claim, correct_producer, |pool| {
+        pool.idle.store(true, Ordering::Release);
+        if pool.task.load(Ordering::Acquire) {
+            pool.token.store(true, Ordering::Relaxed);
+        }
+    });
+    // Mistake: the sleeper looks first and registers afterwards. Fences do not help: the task comes
+    // in between.
+    caught("look, then register", correct_producer, |pool| {
+        let task = pool.task.load(Ordering::Acquire);
+        fence(Ordering::SeqCst);
+        pool.idle.store(true, Ordering::Release);
+        if task {
+            pool.token.store(true, Ordering::Relaxed);
+        }
+    });
 }
 
 /// A worker has a task give way, and goes on with another one.
@@ -147,12 +102,10 @@ fn give_way(pool: &Pool) {
     }
 }
 
-/// The control.
 #[test]
 fn both_queues_are_in_the_second_look() {
-    check(
+    Bound::exhaustive(10).check(
         "give way, fence, look; register, fence, look at both queues",
-        Bound::exhaustive(10),
         || {
             race(give_way, |pool| {
                 pool.idle.store(true, Ordering::Release);
@@ -163,48 +116,31 @@ fn both_queues_are_in_the_second_look() {
             });
         },
     );
-}
-
-/// Mistake: the second look leaves out the queue of those that have given way.
-#[test]
-fn a_second_look_at_one_queue_of_two() {
-    refute(
-        "register, fence, look at the global queue alone",
-        "its processor sleeps",
-        Bound::exhaustive(2),
-        || race(give_way, correct_sleeper),
-    );
+    // Mistake: the second look leaves out the queue of those that have given way.
+    let claim = "register, fence, look at the global queue alone";
+    caught(claim, give_way, correct_sleeper);
 }
 
 /// Mistake: a searcher that found a task runs it without waking another. The producer that saw it
 /// searching relied on it, and its own task waits for the end of the other.
 #[test]
 fn the_last_searcher_just_runs() {
-    refute(
-        "stop searching, wake none",
-        "its processor sleeps",
-        Bound::exhaustive(2),
-        || {
-            let pool = Pool::new();
-            pool.idle.store(true, Ordering::Relaxed);
-            pool.searching.store(true, Ordering::Relaxed);
-            let producer = thread::spawn({
-                let pool = pool.clone();
-                move || {
-                    pool.task.store(true, Ordering::Release);
-                    fence(Ordering::SeqCst);
-                    if !pool.searching.load(Ordering::Acquire) && pool.idle.load(Ordering::Acquire)
-                    {
-                        pool.token.store(true, Ordering::Relaxed);
-                    }
-                }
-            });
-            // It has found another task, and goes off to run it.
-            pool.searching.store(false, Ordering::Release);
-            producer.join().unwrap();
-            pool.assert_not_lost();
-        },
-    );
+    Bound::exhaustive(2).refute("stop searching, wake none", "its processor sleeps", || {
+        let pool = Arc::new(Pool::default());
+        pool.idle.store(true, Ordering::Relaxed);
+        pool.searching.store(true, Ordering::Relaxed);
+        let producer = beside(&pool, |pool| {
+            pool.task.store(true, Ordering::Release);
+            fence(Ordering::SeqCst);
+            if !pool.searching.load(Ordering::Acquire) && pool.idle.load(Ordering::Acquire) {
+                pool.token.store(true, Ordering::Relaxed);
+            }
+        });
+        // It has found another task, and goes off to run it.
+        pool.searching.store(false, Ordering::Release);
+        producer.join().unwrap();
+        pool.assert_not_lost();
+    });
 }
 
 /// Two processors and two pieces, which others put there.
@@ -231,12 +167,9 @@ fn refused(look: fn(&Pieces) -> bool) {
     });
     pieces.idle.go_idle(1, false);
     assert_eq!(pieces.idle.processor_to_wake(|| false), Some(1));
-    let woken = thread::spawn({
-        let pieces = pieces.clone();
-        move || {
-            assert!(pieces.take(), "one of two");
-            _ = pieces.idle.stop_searching();
-        }
+    let woken = beside(&pieces, |pieces| {
+        assert!(pieces.take(), "one of two");
+        _ = pieces.idle.stop_searching();
     });
     let may_search = pieces.idle.try_start_searching(2);
     let found = if may_search {
@@ -249,24 +182,12 @@ fn refused(look: fn(&Pieces) -> bool) {
     assert!(found || left == 0, "it sleeps beside a piece");
 }
 
-/// The control.
 #[test]
 fn refused_it_takes_a_piece() {
-    check(
-        "may not search, takes a piece",
-        Bound::exhaustive(30),
-        || refused(Pieces::take),
-    );
-}
-
-/// Mistake: a piece takes a search. The processor that may not search sleeps beside the source, and
-/// the one that was woken for a piece wakes it in return, for each piece anew.
-#[test]
-fn refused_it_sleeps() {
-    refute(
-        "may not search, sleeps",
-        "it sleeps beside a piece",
-        Bound::exhaustive(2),
-        || refused(|_| false),
-    );
+    Bound::exhaustive(30).check("may not search, takes a piece", || refused(Pieces::take));
+    // Mistake: a piece takes a search. The processor that may not search sleeps beside the
+    // source, and the one that was woken for a piece wakes it in return, for each piece anew.
+    Bound::exhaustive(2).refute("may not search, sleeps", "it sleeps beside a piece", || {
+        refused(|_| false);
+    });
 }

@@ -7,7 +7,7 @@ use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::thread::{self, JoinHandle};
-use loom_tests::{Bound, Crossing, Outcomes, check};
+use loom_tests::{Bound, Crossing, beside, beside_both};
 
 /// A slot whose contents loom watches: reading them without a pin, or cleaning them while a visitor
 /// reads, is a race.
@@ -93,37 +93,33 @@ fn visitor(slot: &Arc<Slot>, generation: u32) -> JoinHandle<Option<u32>> {
 /// data race on the contents, or a slot cleaned twice or never.
 #[test]
 fn a_visitor_finds_the_occupant_or_nothing() {
-    Outcomes::of(
-        "a pinned slot is not cleaned; the last pin cleans it once",
-        Bound::exhaustive(10),
-        || {
-            let (slot, generation) = Slot::occupied(7);
-            let visitor = visitor(&slot, generation);
-            let occupant_was_last = slot.leave();
-            let found = visitor.join().unwrap();
-            assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
-            (found, occupant_was_last)
-        },
-    )
-    .assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
+    Bound::exhaustive(10)
+        .outcomes(
+            "a pinned slot is not cleaned; the last pin cleans it once",
+            || {
+                let (slot, generation) = Slot::occupied(7);
+                let visitor = visitor(&slot, generation);
+                let occupant_was_last = slot.leave();
+                let found = visitor.join().unwrap();
+                assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
+                (found, occupant_was_last)
+            },
+        )
+        .assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
 }
 
 /// Two visitors and an occupant that leaves: each of the three may be the last, and one is.
 #[test]
 fn one_of_three_is_the_last() {
-    check(
-        "exactly one of three cleans",
-        Bound::exhaustive(8000),
-        || {
-            let (slot, generation) = Slot::occupied(7);
-            let visitors = [0; 2].map(|_| visitor(&slot, generation));
-            let _ = slot.leave();
-            for visitor in visitors {
-                assert!(matches!(visitor.join().unwrap(), None | Some(7)));
-            }
-            assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
-        },
-    );
+    Bound::exhaustive(8000).check("exactly one of three cleans", || {
+        let (slot, generation) = Slot::occupied(7);
+        let visitors = [0; 2].map(|_| visitor(&slot, generation));
+        let _ = slot.leave();
+        for visitor in visitors {
+            assert!(matches!(visitor.join().unwrap(), None | Some(7)));
+        }
+        assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
+    });
 }
 
 /// If main cleans the slot, it occupies it again at once. A visitor with the old generation comes
@@ -131,10 +127,8 @@ fn one_of_three_is_the_last() {
 /// occupancy. A stale PID runs this race against the reuse of its slot.
 #[test]
 fn an_old_generation_never_reaches_the_next_occupant() {
-    Outcomes::of(
-        "a stale generation is refused, whenever it comes",
-        Bound::exhaustive(80),
-        || {
+    Bound::exhaustive(80)
+        .outcomes("a stale generation is refused, whenever it comes", || {
             let (slot, first) = Slot::occupied(7);
             let visitor = visitor(&slot, first);
             let second = if slot.leave() {
@@ -159,9 +153,8 @@ fn an_old_generation_never_reaches_the_next_occupant() {
                 assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
             }
             (found, second.is_some())
-        },
-    )
-    .assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
+        })
+        .assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
 }
 
 /// The second occupant leaves too, while the refused visitor has not yet given its pin back. That
@@ -169,18 +162,13 @@ fn an_old_generation_never_reaches_the_next_occupant() {
 /// failure: a slot cleaned once for two occupants, and lost.
 #[test]
 fn a_refused_visitor_may_be_the_last() {
-    Outcomes::of(
-        "two occupants, two cleanings",
-        Bound::exhaustive(80),
-        || {
+    Bound::exhaustive(80)
+        .outcomes("two occupants, two cleanings", || {
             let (slot, first) = Slot::occupied(7);
             let crossing = Crossing::new();
-            let visitor = thread::spawn({
-                let (slot, crossing) = (slot.clone(), crossing.clone());
-                move || {
-                    crossing.pass();
-                    slot.visit(first)
-                }
+            let visitor = beside_both(&slot, &crossing, move |slot, crossing| {
+                crossing.pass();
+                slot.visit(first)
             });
             crossing.pass();
             if !slot.leave() {
@@ -193,30 +181,27 @@ fn a_refused_visitor_may_be_the_last() {
             let found = visitor.join().unwrap();
             assert_eq!(slot.cleaned.load(Ordering::Relaxed), 2);
             Some((found, occupant_was_last))
-        },
-    )
-    .assert_exactly([
-        // The visitor was the last for the first occupant, and there was no second.
-        None,
-        Some((Some(7), true)),
-        Some((None, true)),
-        Some((None, false)),
-    ]);
+        })
+        .assert_exactly([
+            // The visitor was the last for the first occupant, and there was no second.
+            None,
+            Some((Some(7), true)),
+            Some((None, true)),
+            Some((None, false)),
+        ]);
 }
 
 /// A visitor and an occupant come together: the visitor is refused, or finds the contents. Only
 /// `look` tells it of the occupant, so this checks the edge from `occupy` to the method in `look`.
 fn a_look_beside_occupy(claim: &str, at_least: u64, look: fn(&Slot) -> Option<u32>) {
-    Outcomes::of(claim, Bound::exhaustive(at_least), move || {
-        let slot = Slot::vacant();
-        let visitor = thread::spawn({
-            let slot = slot.clone();
-            move || look(&slot)
-        });
-        slot.occupy(7);
-        visitor.join().unwrap()
-    })
-    .assert_exactly([None, Some(7)]);
+    Bound::exhaustive(at_least)
+        .outcomes(claim, move || {
+            let slot = Slot::vacant();
+            let visitor = beside(&slot, look);
+            slot.occupy(7);
+            visitor.join().unwrap()
+        })
+        .assert_exactly([None, Some(7)]);
 }
 
 /// Returns what a visitor finds by a pin. It is never the last: the occupant stays, or is to come.
@@ -267,22 +252,15 @@ fn a_generation_that_is_current_has_its_contents() {
 /// and leaves at once. The contents stay until the helper has given its pin back.
 #[test]
 fn shared_pins_keep_the_slot() {
-    check(
-        "a shared pin outlives the occupant's own",
-        Bound::exhaustive(4),
-        || {
-            let (slot, _) = Slot::occupied(7);
-            slot.occupancy.share();
-            let helper = thread::spawn({
-                let slot = slot.clone();
-                move || (slot.read(), slot.leave())
-            });
-            let occupant_was_last = slot.leave();
-            let (found, helper_was_last) = helper.join().unwrap();
-            assert_eq!(found, 7);
-            assert_ne!(occupant_was_last, helper_was_last);
-        },
-    );
+    Bound::exhaustive(4).check("a shared pin outlives the occupant's own", || {
+        let (slot, _) = Slot::occupied(7);
+        slot.occupancy.share();
+        let helper = beside(&slot, |slot| (slot.read(), slot.leave()));
+        let occupant_was_last = slot.leave();
+        let (found, helper_was_last) = helper.join().unwrap();
+        assert_eq!(found, 7);
+        assert_ne!(occupant_was_last, helper_was_last);
+    });
 }
 
 /// Threads: main gives the occupant's pin back; one other visits twice, by generation. Main may
@@ -291,13 +269,12 @@ fn shared_pins_keep_the_slot() {
 /// for the last one all the same, so that both are told, and the slot is released twice.
 #[test]
 fn a_visitor_that_comes_back_is_the_last_alone() {
-    let outcomes = Outcomes::of("one is told", Bound::exhaustive(50), || {
-        let slot = Arc::new(Occupancy::new());
-        let generation = slot.occupy(1);
-        let crossing = Crossing::new();
-        let visitor = thread::spawn({
-            let (slot, crossing) = (slot.clone(), crossing.clone());
-            move || {
+    Bound::exhaustive(50)
+        .outcomes("one is told", || {
+            let slot = Arc::new(Occupancy::new());
+            let generation = slot.occupy(1);
+            let crossing = Crossing::new();
+            let visitor = beside_both(&slot, &crossing, move |slot, crossing| {
                 let visit = |()| {
                     crossing.pass();
                     match slot.pin(generation) {
@@ -306,18 +283,17 @@ fn a_visitor_that_comes_back_is_the_last_alone() {
                     }
                 };
                 [(); 2].map(visit).map(|left| left == Unpinned::Last)
-            }
-        });
-        crossing.pass();
-        let own = slot.unpin() == Unpinned::Last;
-        let [first, second] = visitor.join().unwrap();
-        let told = [own, first, second].iter().filter(|told| **told).count();
-        assert_eq!(told, 1, "{told} are told that they are the last");
-        (own, first, second)
-    });
-    outcomes.assert_exactly([
-        (true, false, false),
-        (false, true, false),
-        (false, false, true),
-    ]);
+            });
+            crossing.pass();
+            let own = slot.unpin() == Unpinned::Last;
+            let [first, second] = visitor.join().unwrap();
+            let told = [own, first, second].iter().filter(|told| **told).count();
+            assert_eq!(told, 1, "{told} are told that they are the last");
+            (own, first, second)
+        })
+        .assert_exactly([
+            (true, false, false),
+            (false, true, false),
+            (false, false, true),
+        ]);
 }

@@ -5,36 +5,16 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc as StdArc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 
-use filch_parker::{Parker, Unparker};
+use filch_parker::Parker;
 use filch_promise::{Promised, promise};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
-
-/// Wakes a thread of the model, and counts its wake-ups.
-struct Awake {
-    unparker: Unparker,
-    wakes: AtomicUsize,
-}
-
-impl Wake for Awake {
-    fn wake(self: StdArc<Self>) {
-        self.wakes.fetch_add(1, Ordering::Relaxed);
-        self.unparker.unpark();
-    }
-}
-
-fn awake(parker: &Parker) -> StdArc<Awake> {
-    StdArc::new(Awake {
-        unparker: parker.unparker(),
-        wakes: AtomicUsize::new(0),
-    })
-}
+use loom_tests::{Awake, Bound, beside, beside_both};
 
 fn poll<T>(promised: &mut Promised<T>, waker: &StdArc<Awake>) -> Poll<T> {
-    let waker = Waker::from(StdArc::clone(waker));
+    let waker = waker.waker();
     Pin::new(promised).poll(&mut Context::from_waker(&waker))
 }
 
@@ -44,21 +24,16 @@ fn poll<T>(promised: &mut Promised<T>, waker: &StdArc<Awake>) -> Poll<T> {
 /// on one of the cells.
 #[test]
 fn the_sleeper_is_woken_and_sees_the_value() {
-    let outcomes = Outcomes::new();
-    check("resolve races the first poll", Bound::exhaustive(60), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(60)
+        .outcomes("resolve races the first poll", || {
             let before = Arc::new(AtomicUsize::new(0));
             let (resolver, mut promised) = promise();
-            let resolving = thread::spawn({
-                let before = Arc::clone(&before);
-                move || {
-                    before.store(1, Ordering::Relaxed);
-                    resolver.resolve(Box::new(7));
-                }
+            let resolving = beside(&before, |before| {
+                before.store(1, Ordering::Relaxed);
+                resolver.resolve(Box::new(7));
             });
             let parker = Parker::new();
-            let waker = awake(&parker);
+            let waker = Awake::new(&parker);
             let mut sleeps = 0;
             let value = loop {
                 match poll(&mut promised, &waker) {
@@ -70,10 +45,9 @@ fn the_sleeper_is_woken_and_sees_the_value() {
             assert_eq!(*value, 7);
             assert_eq!(before.load(Ordering::Relaxed), 1, "not published");
             resolving.join().unwrap();
-            outcomes.observe((sleeps, waker.wakes.load(Ordering::Relaxed)));
-        }
-    });
-    outcomes.assert_exactly([(0, 0), (1, 1)]);
+            (sleeps, waker.wakes())
+        })
+        .assert_exactly([(0, 0), (1, 1)]);
 }
 
 /// Two threads: one resolves, the other polls with one waker, again with another, and then sleeps
@@ -82,78 +56,61 @@ fn the_sleeper_is_woken_and_sees_the_value() {
 /// on the waker's cell, when the resolver takes it during the exchange.
 #[test]
 fn the_last_waker_is_the_one_that_counts() {
-    let outcomes = Outcomes::new();
-    check(
-        "resolve races an exchange of wakers",
-        Bound::exhaustive(140),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (resolver, mut promised) = promise();
-                let resolving = thread::spawn(move || resolver.resolve(Box::new(7)));
-                let (first_parker, second_parker) = (Parker::new(), Parker::new());
-                let (first, second) = (awake(&first_parker), awake(&second_parker));
-                let polls = 'ready: {
-                    if poll(&mut promised, &first).is_ready() {
-                        break 'ready 1;
-                    }
-                    if poll(&mut promised, &second).is_ready() {
-                        break 'ready 2;
-                    }
-                    second_parker.park();
-                    assert!(poll(&mut promised, &second).is_ready(), "woken for nothing");
-                    3
-                };
-                resolving.join().unwrap();
-                let woken = [&first, &second].map(|waker| waker.wakes.load(Ordering::Relaxed));
-                outcomes.observe((polls, woken[0], woken[1]));
-            }
-        },
-    );
-    // The second poll finds the value: either the resolver woke the first waker, or it came during
-    // the exchange, when there was none.
-    outcomes.assert_exactly([(1, 0, 0), (2, 1, 0), (2, 0, 0), (3, 0, 1)]);
+    Bound::exhaustive(140)
+        .outcomes("resolve races an exchange of wakers", || {
+            let (resolver, mut promised) = promise();
+            let resolving = thread::spawn(move || resolver.resolve(Box::new(7)));
+            let (first_parker, second_parker) = (Parker::new(), Parker::new());
+            let (first, second) = (Awake::new(&first_parker), Awake::new(&second_parker));
+            let polls = 'ready: {
+                if poll(&mut promised, &first).is_ready() {
+                    break 'ready 1;
+                }
+                if poll(&mut promised, &second).is_ready() {
+                    break 'ready 2;
+                }
+                second_parker.park();
+                assert!(poll(&mut promised, &second).is_ready(), "woken for nothing");
+                3
+            };
+            resolving.join().unwrap();
+            let woken = [&first, &second].map(|waker| waker.wakes());
+            (polls, woken[0], woken[1])
+        })
+        // The second poll finds the value: either the resolver woke the first waker, or it came
+        // during the exchange, when there was none.
+        .assert_exactly([(1, 0, 0), (2, 1, 0), (2, 0, 0), (3, 0, 1)]);
 }
 
 /// Two threads: one resolves, the other polls once and gives up. The last to come drops the value
 /// and the waker, once each. Failure: a leak, or a double drop, of the loom `Arc`s in them.
 #[test]
 fn nothing_leaks_when_nobody_awaits() {
-    let outcomes = Outcomes::new();
-    check(
-        "resolve races the drop of its future",
-        Bound::exhaustive(60),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (resolver, mut promised) = promise();
-                let (value, before) = (Arc::new(7), Arc::new(AtomicUsize::new(0)));
-                let resolving = thread::spawn({
-                    let (value, before) = (Arc::clone(&value), Arc::clone(&before));
-                    move || {
-                        before.store(1, Ordering::Relaxed);
-                        resolver.resolve(value);
-                    }
-                });
-                let parker = Parker::new();
-                let waker = awake(&parker);
-                let polled = poll(&mut promised, &waker).is_ready();
-                let seen = promised.is_resolved();
-                if seen {
-                    assert_eq!(before.load(Ordering::Relaxed), 1, "not published");
-                }
-                drop(promised);
-                resolving.join().unwrap();
-                assert_eq!(StdArc::strong_count(&waker), 1, "its clone is gone");
-                assert_eq!(Arc::strong_count(&value), 1, "and so is the value's");
-                let woken = waker.wakes.load(Ordering::Relaxed);
-                assert!(seen || !polled, "it was resolved before");
-                outcomes.observe((polled, woken));
+    Bound::exhaustive(60)
+        .outcomes("resolve races the drop of its future", || {
+            let (resolver, mut promised) = promise();
+            let (value, before) = (Arc::new(7), Arc::new(AtomicUsize::new(0)));
+            let resolving = beside_both(&value, &before, move |value, before| {
+                before.store(1, Ordering::Relaxed);
+                resolver.resolve(value);
+            });
+            let parker = Parker::new();
+            let waker = Awake::new(&parker);
+            let polled = poll(&mut promised, &waker).is_ready();
+            let seen = promised.is_resolved();
+            if seen {
+                assert_eq!(before.load(Ordering::Relaxed), 1, "not published");
             }
-        },
-    );
-    // The first of the two takes the waker: the resolver wakes it, the drop does not.
-    outcomes.assert_exactly([(true, 0), (false, 0), (false, 1)]);
+            drop(promised);
+            resolving.join().unwrap();
+            assert_eq!(StdArc::strong_count(&waker), 1, "its clone is gone");
+            assert_eq!(Arc::strong_count(&value), 1, "and so is the value's");
+            let woken = waker.wakes();
+            assert!(seen || !polled, "it was resolved before");
+            (polled, woken)
+        })
+        // The first of the two takes the waker: the resolver wakes it, the drop does not.
+        .assert_exactly([(true, 0), (false, 0), (false, 1)]);
 }
 
 /// Two threads: one puts two values of different types into their places, does something else, and
@@ -162,43 +119,33 @@ fn nothing_leaks_when_nobody_awaits() {
 /// type nobody knows any more, or of its value.
 #[test]
 fn what_is_prepared_is_seen_when_it_is_given() {
-    let outcomes = Outcomes::new();
-    check(
-        "the drop of two prepared promises races a poll",
-        Bound::exhaustive(60),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let before = Arc::new(AtomicUsize::new(0));
-                let (resolver, mut promised) = promise();
-                let (unwanted, given_up) = promise();
-                let value = Arc::new(7);
-                let preparing = thread::spawn({
-                    let (before, value) = (Arc::clone(&before), Arc::clone(&value));
-                    move || {
-                        let prepared = [resolver.prepare(Box::new(7)), unwanted.prepare(value)];
-                        before.store(1, Ordering::Relaxed);
-                        drop(prepared);
-                    }
-                });
-                drop(given_up);
-                let parker = Parker::new();
-                let waker = awake(&parker);
-                let mut sleeps = 0;
-                let value_seen = loop {
-                    match poll(&mut promised, &waker) {
-                        Poll::Ready(value) => break value,
-                        Poll::Pending => parker.park(),
-                    }
-                    sleeps += 1;
-                };
-                assert_eq!(before.load(Ordering::Relaxed), 1, "it was not given yet");
-                assert_eq!(*value_seen, 7);
-                preparing.join().unwrap();
-                assert_eq!(Arc::strong_count(&value), 1, "it went with its promise");
-                outcomes.observe((sleeps, waker.wakes.load(Ordering::Relaxed)));
-            }
-        },
-    );
-    outcomes.assert_exactly([(0, 0), (1, 1)]);
+    Bound::exhaustive(60)
+        .outcomes("the drop of two prepared promises races a poll", || {
+            let before = Arc::new(AtomicUsize::new(0));
+            let (resolver, mut promised) = promise();
+            let (unwanted, given_up) = promise();
+            let value = Arc::new(7);
+            let preparing = beside_both(&before, &value, move |before, value| {
+                let prepared = [resolver.prepare(Box::new(7)), unwanted.prepare(value)];
+                before.store(1, Ordering::Relaxed);
+                drop(prepared);
+            });
+            drop(given_up);
+            let parker = Parker::new();
+            let waker = Awake::new(&parker);
+            let mut sleeps = 0;
+            let value_seen = loop {
+                match poll(&mut promised, &waker) {
+                    Poll::Ready(value) => break value,
+                    Poll::Pending => parker.park(),
+                }
+                sleeps += 1;
+            };
+            assert_eq!(before.load(Ordering::Relaxed), 1, "it was not given yet");
+            assert_eq!(*value_seen, 7);
+            preparing.join().unwrap();
+            assert_eq!(Arc::strong_count(&value), 1, "it went with its promise");
+            (sleeps, waker.wakes())
+        })
+        .assert_exactly([(0, 0), (1, 1)]);
 }

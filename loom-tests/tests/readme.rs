@@ -3,7 +3,7 @@
 
 use filch_deque::Worker;
 use filch_sync::thread;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
 /// The owner pops its last item while a thief steals it. A failure would be an item for both, or
 /// for neither.
@@ -11,7 +11,7 @@ use loom_tests::{Bound, Outcomes};
 #[test]
 fn the_last_item_goes_to_one() {
 let claim = "a pop and a steal of the last item: one gets it";
-let outcomes = Outcomes::of(claim, Bound::exhaustive(2), || {
+let outcomes = Bound::exhaustive(2).outcomes(claim, || {
     let worker = Worker::new();
     worker.push(7);
     let stealer = worker.stealer();

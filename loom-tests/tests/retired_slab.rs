@@ -8,7 +8,7 @@ mod retired;
 
 use filch_slab::Slab;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 use owned::{bump, owned};
 use retired::told;
 
@@ -17,10 +17,8 @@ use retired::told;
 /// failure: two are told, or nobody; or one is told while another still writes.
 #[test]
 fn the_last_one_has_a_retired_slab() {
-    Outcomes::of(
-        "one is told that it has the slab",
-        Bound::exhaustive(20_000),
-        || {
+    Bound::exhaustive(20_000)
+        .outcomes("one is told that it has the slab", || {
             let slab = Arc::new(Slab::new(owned));
             let others = [(); 2].map(|()| slab.allocate().unwrap()).map(|index| {
                 let slab = slab.clone();
@@ -34,7 +32,6 @@ fn the_last_one_has_a_retired_slab() {
             let told = [is_last, others[0], others[1]];
             assert_eq!(told.iter().filter(|&&told| told).count(), 1, "{told:?}");
             told.iter().position(|&told| told)
-        },
-    )
-    .assert_exactly([Some(0), Some(1), Some(2)]);
+        })
+        .assert_exactly([Some(0), Some(1), Some(2)]);
 }

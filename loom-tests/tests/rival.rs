@@ -6,7 +6,7 @@
 use filch_promise::{Rival, rivals_with};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Outcomes};
 
 /// The part that both owners share. One writes to it, as a call's caller does.
 struct Place(UnsafeCell<u32>);
@@ -46,20 +46,15 @@ fn leave(owner: Rival<Arc<u32>, Place>) -> bool {
 }
 
 fn go_together(name: &str, at_least: u64, first: Go, second: Go) -> Outcomes<(bool, bool)> {
-    let outcomes = Outcomes::new();
-    check(name, Bound::exhaustive(at_least), {
-        let outcomes = outcomes.clone();
-        move || {
-            let value = Arc::new(7);
-            let (one, other) = rivals_with(Arc::clone(&value), Place(UnsafeCell::new(0)));
-            let other = thread::spawn(move || second(other));
-            let one = first(one);
-            let other = other.join().unwrap();
-            assert_eq!(Arc::strong_count(&value), 1, "it is gone, with both");
-            outcomes.observe((one, other));
-        }
-    });
-    outcomes
+    Bound::exhaustive(at_least).outcomes(name, move || {
+        let value = Arc::new(7);
+        let (one, other) = rivals_with(Arc::clone(&value), Place(UnsafeCell::new(0)));
+        let other = thread::spawn(move || second(other));
+        let one = first(one);
+        let other = other.join().unwrap();
+        assert_eq!(Arc::strong_count(&value), 1, "it is gone, with both");
+        (one, other)
+    })
 }
 
 /// Two threads. Failure: both get it, or neither; a race on what they share, or a free while the

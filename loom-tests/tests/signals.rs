@@ -10,9 +10,9 @@
 
 use filch_event_queue::EventQueue;
 use filch_process_state::{Disposal, Ending, ProcessState, Reason, Wake};
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check, refute};
+use loom_tests::{Bound, beside};
 
 const UNANSWERED: &str = "the watch was not answered";
 
@@ -90,10 +90,7 @@ fn meet(started: bool, watch: fn(&Process), end: fn(&Process)) -> usize {
         state,
         answers: AtomicUsize::new(0),
     });
-    let watcher = thread::spawn({
-        let process = Arc::clone(&process);
-        move || watch(&process)
-    });
+    let watcher = beside(&process, watch);
     end(&process);
     watcher.join().unwrap();
     // ORDERING: Relaxed: the thread is joined.
@@ -106,28 +103,22 @@ fn meet(started: bool, watch: fn(&Process), end: fn(&Process)) -> usize {
 /// refused.
 #[test]
 fn an_end_answers_a_watch() {
-    let outcomes = Outcomes::new();
-    let seen = outcomes.clone();
-    check("an end answers", Bound::exhaustive(50), move || {
-        seen.observe(meet(true, watch, end));
-    });
-    outcomes.assert_exactly([1, 2]);
+    Bound::exhaustive(50)
+        .outcomes("an end answers", || meet(true, watch, end))
+        .assert_exactly([1, 2]);
 }
 
 #[test]
 fn a_refused_start_answers_a_watch() {
-    let outcomes = Outcomes::new();
-    let seen = outcomes.clone();
-    check("a refusal answers", Bound::exhaustive(25), move || {
-        seen.observe(meet(false, watch, turn_away));
-    });
-    outcomes.assert_exactly([1, 2]);
+    Bound::exhaustive(25)
+        .outcomes("a refusal answers", || meet(false, watch, turn_away))
+        .assert_exactly([1, 2]);
 }
 
 /// The drain passes over a push that is under way, whose wake-up is then still noted.
 #[test]
 fn an_end_that_does_not_drain_again_misses_a_watch() {
-    refute("no second drain", UNANSWERED, Bound::exhaustive(1), || {
+    Bound::exhaustive(1).refute("no second drain", UNANSWERED, || {
         meet(true, watch, |process| {
             process.queue.close();
             process.drain();
@@ -139,10 +130,9 @@ fn an_end_that_does_not_drain_again_misses_a_watch() {
 /// The wake-up of a process that has not begun is refused, and leaves the watch to what comes next.
 #[test]
 fn a_submitter_that_takes_no_edge_misses_a_watch() {
-    refute(
+    Bound::exhaustive(1).refute(
         "the submitter drains, and takes no edge",
         UNANSWERED,
-        Bound::exhaustive(1),
         || {
             meet(false, watch, |process| {
                 process.queue.close();
@@ -155,18 +145,13 @@ fn a_submitter_that_takes_no_edge_misses_a_watch() {
 /// A refused wake-up means the end only if the process has started.
 #[test]
 fn a_watcher_that_trusts_the_closing_alone_is_missed() {
-    refute(
-        "the watcher asks before it wakes",
-        UNANSWERED,
-        Bound::exhaustive(1),
-        || {
-            let hasty = |process: &Process| {
-                if process.queue.push(7).is_err() || process.queue.is_closed() {
-                    return process.answer();
-                }
-                let _ = process.state.wake(Reason::Message);
-            };
-            meet(true, hasty, end);
-        },
-    );
+    Bound::exhaustive(1).refute("the watcher asks before it wakes", UNANSWERED, || {
+        let hasty = |process: &Process| {
+            if process.queue.push(7).is_err() || process.queue.is_closed() {
+                return process.answer();
+            }
+            let _ = process.state.wake(Reason::Message);
+        };
+        meet(true, hasty, end);
+    });
 }

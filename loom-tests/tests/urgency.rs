@@ -11,8 +11,8 @@
 use filch_event_queue::EventQueue;
 use filch_process_state::{LetGo, ProcessState, Reason, Wake};
 use filch_scheduler::table::{Urgency, Urgent};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check, refute};
+use filch_sync::Arc;
+use loom_tests::{Bound, beside};
 
 const TOO_LATE: &str = "a turn after the call has not found the signal";
 
@@ -29,7 +29,7 @@ impl Process {
         let process = Self {
             queue: EventQueue::with_blocks(4, 4),
             state: ProcessState::new_ready(),
-            urgency: Urgency::new(),
+            urgency: Urgency::default(),
         };
         process.queue.push(1).unwrap();
         process.queue.push(2).unwrap();
@@ -65,19 +65,19 @@ impl Process {
         self.urgency.take() == Urgent::End
     }
 
-    /// Takes a turn as `Driver::step` does. Returns whether it has found the signal.
-    fn turn(&self) -> bool {
+    /// Takes a turn as `Driver::step` does. Returns the number of signals that it has found.
+    fn turn(&self) -> usize {
         self.state.start().unwrap();
         let most = match self.urgency.take() {
             Urgent::Signal => usize::MAX,
             Urgent::Nothing => 1,
             Urgent::End => unreachable!("it is not terminated"),
         };
-        let mut found = false;
+        let mut found = 0;
         // SAFETY: the thread that has started the process is its queue's one consumer.
         unsafe {
             self.queue
-                .drain_up_to(most, |event| found |= event == SIGNAL)
+                .drain_up_to(most, |event| found += usize::from(event == SIGNAL))
         };
         found
     }
@@ -86,45 +86,54 @@ impl Process {
 /// Tells in which of two turns the signal was found: the first may have come too early.
 fn meet(signal: fn(&Process) -> bool) -> usize {
     let process = Process::with_two_events();
-    let other = thread::spawn({
-        let process = process.clone();
-        move || signal(&process)
-    });
+    let other = beside(&process, signal);
     let early = process.turn();
     // There is more in the queue, perhaps.
     assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
     let enqueues = other.join().unwrap();
     assert!(!enqueues, "it was Ready, or Running");
     let late = process.turn();
-    assert!(early || late, "{TOO_LATE}");
+    assert_eq!(early + late, 1, "{TOO_LATE}");
     assert_eq!(process.urgency.take(), Urgent::Nothing, "it was taken back");
-    usize::from(early) + 2 * usize::from(late)
+    early + 2 * late
 }
 
 #[test]
 fn a_signal_is_found_by_the_next_turn() {
-    let outcomes = Outcomes::new();
-    check(
-        "the turn that clears the bit finds the signal, and no other need look",
-        Bound::exhaustive(1_400),
-        {
-            let outcomes = outcomes.clone();
-            move || outcomes.observe(meet(Process::signal))
-        },
-    );
-    outcomes.assert_exactly([1, 2]);
+    Bound::exhaustive(1_400)
+        .outcomes(
+            "the turn that clears the bit finds the signal, and no other need look",
+            || meet(Process::signal),
+        )
+        .assert_exactly([1, 2]);
 }
 
 #[test]
 fn a_bit_before_the_push_is_cleared_in_vain() {
-    refute(
-        "the bit is set before the push",
-        TOO_LATE,
-        Bound::exhaustive(1),
-        || {
-            meet(Process::signal_before_the_push);
-        },
-    );
+    Bound::exhaustive(1).refute("the bit is set before the push", TOO_LATE, || {
+        meet(Process::signal_before_the_push);
+    });
+}
+
+/// Three threads: two signal at once, a worker takes turns. The claim: the turn that clears the
+/// bit finds both signals, or the other is announced again. A failure would be a signal that is
+/// announced by a plain store over another's: the worker clears the bit and does not see the push
+/// of the first.
+#[test]
+fn two_signals_are_both_found() {
+    Bound::preemptions(2, 100)
+        .outcomes("a bit that two have set tells of both signals", || {
+            let process = Process::with_two_events();
+            let others = [(); 2].map(|()| beside(&process, Process::signal));
+            let early = process.turn();
+            assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
+            let enqueues = others.map(|other| other.join().unwrap());
+            assert_eq!(enqueues, [false; 2], "it was Ready, or Running");
+            let late = process.turn();
+            assert_eq!(early + late, 2, "{TOO_LATE}");
+            (early, late)
+        })
+        .assert_reached([(0, 2), (1, 1), (2, 0)]);
 }
 
 /// The bit of signals is set when a thread terminates the process; a worker clears that bit in the
@@ -132,19 +141,13 @@ fn a_bit_before_the_push_is_cleared_in_vain() {
 /// process that is never told to end.
 #[test]
 fn a_termination_outlives_an_urgent_signal() {
-    let outcomes = Outcomes::new();
-    check(
-        "clearing the bit of signals does not clear that of the end",
-        Bound::exhaustive(170),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(170)
+        .outcomes(
+            "clearing the bit of signals does not clear that of the end",
+            || {
                 let process = Process::with_two_events();
                 process.urgency.signal();
-                let other = thread::spawn({
-                    let process = process.clone();
-                    move || process.terminate()
-                });
+                let other = beside(&process, Process::terminate);
                 let early = process.ends();
                 if !early {
                     assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
@@ -152,9 +155,8 @@ fn a_termination_outlives_an_urgent_signal() {
                 let enqueues = other.join().unwrap();
                 assert!(!enqueues, "it was Ready, or Running");
                 assert!(early || process.ends(), "the end is forgotten");
-                outcomes.observe(early);
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+                early
+            },
+        )
+        .assert_exactly([false, true]);
 }

@@ -12,7 +12,7 @@ use filch_scheduler::table::{Placement, Slot, Table};
 use filch_scheduler::{Node, Protocol};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, refute};
+use loom_tests::{Bound, beside};
 
 const NOT_COUNTED: &str = "a clone that is there was not counted";
 
@@ -51,7 +51,7 @@ impl Future {
         // SAFETY: this thread has the process.
         unsafe { slot.share_pin() };
         assert_eq!(slot.state.idle(), Ok(LetGo::Waits));
-        let index = slot.index();
+        let index = slot.index;
         Arc::new(Self {
             table,
             index,
@@ -131,10 +131,7 @@ fn spawn(future: &Arc<Future>, does: fn(&Future)) -> thread::JoinHandle<()> {
 fn wake_beside_a_look() -> Option<(usize, bool)> {
     let future = Future::pending();
     let waker = spawn(&future, Future::wake);
-    let looker = thread::spawn({
-        let future = Arc::clone(&future);
-        move || future.look()
-    });
+    let looker = beside(&future, Future::look);
     future.drop_handle();
     waker.join().unwrap();
     let found = looker.join().unwrap();
@@ -162,9 +159,8 @@ fn clone_beside_a_count(drop_handle: fn(&Future)) -> usize {
 /// and not woken; or a race for what was done.
 #[test]
 fn no_clone_and_not_woken_means_never() {
-    let found = Outcomes::of(
+    let found = Bound::exhaustive(17_000).outcomes(
         "a future without a clone is found woken",
-        Bound::exhaustive(17_000),
         wake_beside_a_look,
     );
     found.assert_exactly([
@@ -182,20 +178,18 @@ fn no_clone_and_not_woken_means_never() {
 /// failure would be a count of 0, or of more than three.
 #[test]
 fn a_clone_is_counted_while_the_handle_goes() {
-    Outcomes::of(
-        "a clone is counted, whatever the handle does",
-        Bound::exhaustive(5_300),
-        || clone_beside_a_count(Future::drop_handle),
-    )
-    .assert_exactly([1, 2, 3]);
+    Bound::exhaustive(5_300)
+        .outcomes("a clone is counted, whatever the handle does", || {
+            clone_beside_a_count(Future::drop_handle)
+        })
+        .assert_exactly([1, 2, 3]);
 }
 
 #[test]
 fn a_handle_that_says_too_late_that_it_goes_hides_a_clone() {
-    refute(
+    Bound::exhaustive(1).refute(
         "the handle's reference is given up before it says so",
         NOT_COUNTED,
-        Bound::exhaustive(1),
         || {
             clone_beside_a_count(Future::drop_handle_too_early);
         },

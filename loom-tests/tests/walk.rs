@@ -4,9 +4,9 @@
 #![cfg(loom)]
 
 use filch_slab::{Occupancy, Slab, Stale, Unpinned};
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 struct Places {
     slots: Slab<Occupancy>,
@@ -65,22 +65,16 @@ impl Places {
 /// closed (or both). Failure: neither; the scheduler would wait for a process that was never asked
 /// to end.
 fn nobody_is_overlooked(used: u32, bound: Bound) {
-    let outcomes = Outcomes::new();
-    check("a walk meets an occupant", bound, {
-        let outcomes = outcomes.clone();
-        move || {
+    bound
+        .outcomes("a walk meets an occupant", move || {
             let table = Places::with_room(used);
-            let occupant = thread::spawn({
-                let table = table.clone();
-                move || table.occupy()
-            });
+            let occupant = beside(&table, Places::occupy);
             let found = table.close_and_walk();
             let seen = occupant.join().unwrap();
             assert!(found == 1 || seen, "overlooked");
-            outcomes.observe((found, seen));
-        }
-    });
-    outcomes.assert_exactly([(1, false), (1, true), (0, true)]);
+            (found, seen)
+        })
+        .assert_exactly([(1, false), (1, true), (0, true)]);
 }
 
 #[test]

@@ -1,19 +1,16 @@
 //! The commands: a file for each, and a folder where one has parts.
 
 pub(crate) mod bench;
-pub(crate) mod beside;
 pub(crate) mod book;
 pub(crate) mod ci;
 pub(crate) mod lint;
 pub(crate) mod loom;
 pub(crate) mod mutants;
-pub(crate) mod orderings;
 pub(crate) mod package;
 pub(crate) mod rayon;
 pub(crate) mod refused;
 pub(crate) mod road;
 pub(crate) mod sanitize;
 pub(crate) mod shuttle;
-pub(crate) mod soak;
 pub(crate) mod test;
 pub(crate) mod weigh;

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, book, ci, lint, loom, mutants, orderings, package, rayon, refused, road, sanitize,
-    shuttle, soak, test, weigh,
+    bench, book, ci, lint, loom, mutants, mutants::orderings, package, rayon, refused, road,
+    sanitize, shuttle, test, weigh,
 };
 
 #[derive(Parser)]
@@ -32,13 +32,13 @@ enum Command {
     Ci(ci::Options),
     /// The models, each in a process of its own, with a table of what was explored.
     Loom(loom::Options),
-    /// The house rules that rustc and clippy cannot check: layers, circles, notes, ledgers.
+    /// The house rules that rustc and clippy cannot check: layers, circles, notes, links, ledgers.
     Lint,
-    /// Builds the book with mdbook, which it installs, and follows its links.
+    /// Builds the book with mdbook, which it installs.
     Book,
     /// Comparisons with other crates, interleaved in one process; stored runs of them, compared and
     /// published. Most arguments go to `filch-benches`.
-    Bench(bench::Options),
+    Bench(bench::Passed),
     /// Packs what would be published, and runs the tests of each package by itself.
     Package,
     /// The tests of the published rayon, fetched by cargo, on our rayon-core.
@@ -57,7 +57,7 @@ enum Command {
     /// The stress tests under a sanitizer (needs a nightly toolchain).
     Sanitize(sanitize::Options),
     /// Schedulers under faults of all kinds, for as long as asked, with accounts of everything.
-    Soak(soak::Options),
+    Soak(bench::Passed),
     /// The source files that an operation executes, in their order (needs valgrind).
     Road(road::Options),
     /// The lines of each room, and the most that it may have.
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
         Command::Shuttle(options) => shuttle::run(&options),
         Command::Refused(options) => refused::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
-        Command::Soak(options) => soak::run(&options),
+        Command::Soak(options) => bench::soak(&options),
         Command::Road(options) => road::run(&options),
         Command::Weigh(options) => weigh::run(&options),
     };

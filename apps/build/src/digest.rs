@@ -1,9 +1,10 @@
 //! The name of a blob: its SHA-256 and its size.
 
 use std::fmt;
-use std::str::FromStr;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
+use thiserror::Error;
 
 use crate::{protocol, reapi};
 
@@ -42,22 +43,21 @@ impl Digest {
     /// # Errors
     /// If the hash is not 64 lower-case hexadecimal digits, or the size is negative.
     pub fn new(hash: &str, size: i64) -> Result<Self, NotADigest> {
-        let bad = || NotADigest(format!("{hash}/{size}"));
+        let bad = || NotADigest(format!("not a SHA-256 digest and a size: {hash}/{size}"));
         let size = u64::try_from(size).map_err(|_| bad())?;
-        let digits = hash.as_bytes();
-        let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-        if digits.len() != 64 || !digits.iter().all(is_digit) {
-            return Err(bad());
-        }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let value = |digit: u8| match digit {
-                b'0'..=b'9' => digit - b'0',
-                _ => digit - b'a' + 10,
-            };
-            *byte = value(pair[0]) << 4 | value(pair[1]);
-        }
-        Ok(Self { hash: bytes, size })
+        let bytes = HEXLOWER.decode(hash.as_bytes()).map_err(|_| bad())?;
+        let hash = bytes.try_into().map_err(|_| bad())?;
+        Ok(Self { hash, size })
+    }
+
+    /// Reads the digest of `what`, a field of a message that has to be there.
+    pub(crate) fn of_field(
+        digest: Option<&reapi::Digest>,
+        what: impl fmt::Display,
+    ) -> Result<Self, NotADigest> {
+        let wrong = |why: &dyn fmt::Display| NotADigest(format!("the digest of {what} {why}"));
+        let digest = digest.ok_or_else(|| wrong(&"is missing"))?;
+        Self::try_from(digest).map_err(|error| wrong(&format_args!("is {error}")))
     }
 
     /// The hash.
@@ -78,11 +78,7 @@ impl Digest {
 
 /// Writes a hash in hexadecimal digits.
 pub(crate) fn hex(hash: &[u8; 32]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |digit: u8| char::from(DIGITS[usize::from(digit)]);
-    hash.iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
+    HEXLOWER.encode(hash)
 }
 
 /// Computes a digest of bytes that come in pieces.
@@ -114,16 +110,9 @@ impl Hasher {
 }
 
 /// The error for a text or message that is not a digest.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
 pub struct NotADigest(String);
-
-impl fmt::Display for NotADigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a SHA-256 digest and a size: {}", self.0)
-    }
-}
-
-impl std::error::Error for NotADigest {}
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,17 +123,6 @@ impl fmt::Display for Digest {
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-impl FromStr for Digest {
-    type Err = NotADigest;
-
-    /// Reads what `Display` writes: `hash/size`.
-    fn from_str(text: &str) -> Result<Self, NotADigest> {
-        let bad = || NotADigest(text.to_owned());
-        let (hash, size) = text.split_once('/').ok_or_else(bad)?;
-        Self::new(hash, size.parse().map_err(|_| bad())?)
     }
 }
 
@@ -169,12 +147,12 @@ impl TryFrom<&protocol::Digest> for Digest {
     type Error = NotADigest;
 
     fn try_from(digest: &protocol::Digest) -> Result<Self, NotADigest> {
-        let hash = digest.hash.as_slice().try_into();
-        let hash = hash.map_err(|_| NotADigest(format!("{:?}/{}", digest.hash, digest.size)))?;
-        Ok(Self {
-            hash,
-            size: digest.size,
-        })
+        let size = digest.size;
+        match digest.hash.as_slice().try_into() {
+            Ok(hash) => Ok(Self { hash, size }),
+            // It is too short or too long, and this says so.
+            Err(_) => Self::new(&HEXLOWER.encode(&digest.hash), size.cast_signed()),
+        }
     }
 }
 
@@ -196,23 +174,24 @@ mod tests {
         let digest = Digest::of(b"abc");
         let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(digest.to_string(), format!("{hex}/3"));
-        assert_eq!(digest.to_string().parse(), Ok(digest));
+        assert_eq!(Digest::new(hex, 3), Ok(digest));
         assert_eq!(Digest::of(b""), Digest::EMPTY);
     }
 
     #[test]
     fn what_is_no_digest_is_refused() {
         let hex = Digest::EMPTY.hex();
-        let upper = hex.to_uppercase();
+        assert!(Digest::new(&hex, -1).is_err());
         for text in [
             "",
-            "/",
-            "abc/3",
-            &hex,
-            &format!("{hex}/-1"),
-            &format!("{upper}/0"),
+            "abc",
+            "../../../../etc/passwd",
+            &format!("../{}", &hex[3..]),
+            &hex[1..],
+            &format!("{hex}0"),
+            &hex.to_uppercase(),
         ] {
-            assert!(text.parse::<Digest>().is_err(), "{text}");
+            assert!(Digest::new(text, 0).is_err(), "{text}");
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod cache;
 pub mod digest;
 pub mod farm;
 pub mod graph;
+mod options;
 pub mod server;
 pub mod storage;
 pub mod worker;

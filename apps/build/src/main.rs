@@ -2,20 +2,34 @@
 
 #![forbid(unsafe_code)]
 
-mod cli;
-
 use std::error::Error;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{Parser, Subcommand};
 use filch_build::graph::{RunArguments, Summary};
-use filch_build::server::{ServeArguments, Server};
-use filch_build::worker::remote::{RunningWorker, WorkerArguments};
+use filch_build::server::{Config, Server};
+use filch_build::worker::remote::{RunningWorker, WorkerConfig};
 use filch_build::worker::{adopt_orphans, keep_from_actions};
 use tokio::signal::unix::{SignalKind, signal};
 
-use cli::{Cli, Command};
+/// A build farm for Bazel and its like
+#[derive(Debug, Parser)]
+#[command(name = "filch-build", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a coordinator: the cache that clients and workers share, and the queue of actions
+    Serve(Box<Config>),
+    /// Build a graph of jobs here, without a farm
+    Run(RunArguments),
+    /// Run actions for a coordinator
+    Worker(Box<WorkerConfig>),
+}
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -27,9 +41,9 @@ async fn main() -> ExitCode {
         .with_max_level(tracing::Level::INFO)
         .init();
     let ended = match cli.command {
-        Command::Serve(arguments) => serve(arguments).await,
+        Command::Serve(config) => serve(*config).await,
         Command::Run(arguments) => return run(&arguments).await,
-        Command::Worker(arguments) => worker(arguments).await,
+        Command::Worker(config) => worker(*config).await,
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -40,9 +54,9 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn serve(arguments: ServeArguments) -> Result<(), Box<dyn Error>> {
+async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
     let asked = asked_to_end()?;
-    let running = Server::start(arguments.config()?).await?;
+    let running = Server::start(config).await?;
     println!("filch-build listens on {}", running.address());
     asked.await;
     running.shutdown().await;
@@ -94,10 +108,10 @@ fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
 }
 
 /// Works until the coordinator refuses it, or it is asked to leave: then it finishes what it runs.
-async fn worker(arguments: WorkerArguments) -> Result<(), Box<dyn Error>> {
+async fn worker(config: WorkerConfig) -> Result<(), Box<dyn Error>> {
     adopt();
     let asked = asked_to_end()?;
-    let mut running = RunningWorker::start(arguments.config()?).await?;
+    let mut running = RunningWorker::start(config).await?;
     if let Some(address) = running.address() {
         println!("filch-build serves its blobs on {address}");
     }

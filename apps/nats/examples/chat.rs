@@ -10,7 +10,7 @@
 //! when the other one has ended. A fourth argument is the server's address.
 
 use std::error::Error;
-use std::io::stdin;
+use std::io::{self, stdin};
 use std::sync::mpsc::{self, Sender};
 use std::{env, thread};
 
@@ -53,34 +53,22 @@ pub(crate) enum Happening {
 /// The codec: a line travels as the PID's 16 bytes, and the text.
 struct Lines;
 
-#[derive(Debug)]
-struct NoLine(&'static str);
-
-impl std::fmt::Display for NoLine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl Error for NoLine {}
-
 impl Codec<Said> for Lines {
-    type Error = NoLine;
+    type Error = io::Error;
 
-    fn encode(&self, said: &Said, bytes: &mut Vec<u8>) -> Result<(), NoLine> {
+    fn encode(&self, said: &Said, bytes: &mut Vec<u8>) -> io::Result<()> {
         let Said::Line(from, text) = said else {
-            return Err(NoLine("only lines travel"));
+            return Err(io::Error::other("only lines travel"));
         };
         bytes.extend_from_slice(&from.to_bits().to_le_bytes());
         bytes.extend_from_slice(text.as_bytes());
         Ok(())
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Said, NoLine> {
-        let (from, text) = bytes
-            .split_first_chunk()
-            .ok_or(NoLine("there is no sender"))?;
-        let text = str::from_utf8(text).map_err(|_| NoLine("that is no text"))?;
+    fn decode(&self, bytes: &[u8]) -> io::Result<Said> {
+        let no_sender = || io::Error::other("there is no sender");
+        let (from, text) = bytes.split_first_chunk().ok_or_else(no_sender)?;
+        let text = str::from_utf8(text).map_err(io::Error::other)?;
         let from = Pid::from_bits(u128::from_le_bytes(*from));
         Ok(Said::Line(from, text.to_owned()))
     }

@@ -1,6 +1,5 @@
 //! Makes a transport.
 
-use std::error::Error;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -14,6 +13,7 @@ use filch_actors::prelude::*;
 use filch_scheduler::{Event, Handle, Protocol};
 use filch_sync::Mutex;
 use filch_sync::panic::drop_contained;
+use thiserror::Error;
 use tokio::runtime;
 use tokio::sync::Notify;
 
@@ -156,21 +156,15 @@ impl<P: Protocol> Builder<P> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = match runtime {
             Ok(runtime) => runtime,
-            Err(error) => {
-                let _ = started.send(Err(StartError::Thread(error)));
-                return;
-            }
+            Err(error) => return drop(started.send(Err(StartError::Thread(error)))),
         };
         runtime.block_on(async {
-            let result = self.begin(scheduler, servers).await;
-            match result {
+            match self.begin(scheduler, servers).await {
                 Ok((peers, mail)) => {
                     let _ = started.send(Ok(Arc::clone(&peers)));
                     transport::serve(peers, mail).await;
                 }
-                Err(error) => {
-                    let _ = started.send(Err(error));
-                }
+                Err(error) => drop(started.send(Err(error))),
             }
         });
         // Nobody waits for what the client has begun, a look-up of a name for instance.
@@ -264,55 +258,31 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
 }
 
 /// The reason that a transport could not be started.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// The time between heartbeats is zero.
+    #[error("heartbeats must be some time apart")]
     ZeroHeartbeat,
     /// A subject of NATS cannot begin like this.
+    #[error("{0:?} is no beginning of a subject: give words with dots between")]
     Prefix(String),
     /// These are not addresses of servers.
-    Servers(io::Error),
+    #[error("the addresses of the servers: {0}")]
+    Servers(#[source] io::Error),
     /// The system refuses the thread, or its resources.
-    Thread(io::Error),
+    #[error("the transport's thread: {0}")]
+    Thread(#[source] io::Error),
     /// The server cannot be reached, or refuses the credentials.
-    Connect(async_nats::ConnectError),
+    #[error("the server of NATS cannot be reached: {0}")]
+    Connect(#[source] async_nats::ConnectError),
     /// The connection was closed.
-    Subscribe(SubscribeError),
+    #[error("the server of NATS: {0}")]
+    Subscribe(#[source] SubscribeError),
     /// The connection was closed, or the server is too old.
-    Server(async_nats::RequestError),
+    #[error("the server of NATS: {0}")]
+    Server(#[source] async_nats::RequestError),
     /// The scheduler takes no more processes: it is shut down, or full.
+    #[error("the scheduler: {0}")]
     Scheduler(String),
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ZeroHeartbeat => f.write_str("heartbeats must be some time apart"),
-            Self::Prefix(prefix) => {
-                write!(
-                    f,
-                    "{prefix:?} is no beginning of a subject: give words with dots between"
-                )
-            }
-            Self::Servers(error) => write!(f, "the addresses of the servers: {error}"),
-            Self::Thread(error) => write!(f, "the transport's thread: {error}"),
-            Self::Connect(error) => write!(f, "the server of NATS cannot be reached: {error}"),
-            Self::Subscribe(error) => write!(f, "the server of NATS: {error}"),
-            Self::Server(error) => write!(f, "the server of NATS: {error}"),
-            Self::Scheduler(error) => write!(f, "the scheduler: {error}"),
-        }
-    }
-}
-
-impl Error for StartError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Servers(error) | Self::Thread(error) => Some(error),
-            Self::Connect(error) => Some(error),
-            Self::Subscribe(error) => Some(error),
-            Self::Server(error) => Some(error),
-            Self::ZeroHeartbeat | Self::Prefix(_) | Self::Scheduler(_) => None,
-        }
-    }
 }

@@ -17,8 +17,6 @@ mod peers;
 mod remote_monitor;
 mod report;
 mod transport;
-mod watch;
-mod watched;
 mod wire;
 
 /// The client of NATS, whose options [`Builder::options`] takes.

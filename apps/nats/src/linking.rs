@@ -22,8 +22,8 @@ use crate::outbox::Outbox;
 use crate::outgoing::Outgoing;
 use crate::peer::{Arrival, Peer, There};
 use crate::peers::{Effects, Peers, State};
+use crate::remote_monitor::Due;
 use crate::report::Incident;
-use crate::watch::Due;
 use crate::wire::{Frame, Header, Kind};
 
 impl<P: Protocol> Peers<P> {
@@ -61,14 +61,7 @@ impl<P: Protocol> Peers<P> {
                 report: Arc::clone(&self.report),
                 subject: self.mail(node),
                 nobody: self.nobody(&node.0.to_string()),
-                header: Header {
-                    to: None,
-                    node: self.node(),
-                    life: self.life,
-                    link: *link,
-                    packets: 0,
-                    messages: 0,
-                },
+                header: Header::first(self.node(), self.life, *link),
             };
             Peer {
                 outbox,

@@ -14,8 +14,7 @@ use crate::life::Life;
 use crate::lost::{ConnectError, Ended, NodeLost};
 use crate::peer::Question;
 use crate::peers::Peers;
-use crate::remote_monitor::RemoteMonitor;
-use crate::watch::Watch;
+use crate::remote_monitor::{RemoteMonitor, Watch};
 use crate::wire::Frame;
 
 /// A limit that names of processes do not reach.
@@ -124,8 +123,8 @@ impl<P: Protocol> Nats<P> {
     /// The watcher gets exactly one message, whatever races: the end, the loss of the node or this
     /// call. It gets none if it ends first, or [`demonitor`](Self::demonitor) is in time, or
     /// `message` panics. It comes after all messages that the watched process sent here and that
-    /// came. A full [mailbox](filch_scheduler::Submission::mailbox) gets it with a later heartbeat.
-    /// heartbeat, when there is room.
+    /// came. A full [mailbox](filch_scheduler::Submission::mailbox) gets it with a later heartbeat,
+    /// when there is room.
     ///
     /// It is certain that the message comes, when [patience](crate::Builder::patience) is over at
     /// the latest: the process has ended, or its node is lost to this one. It is not certain that

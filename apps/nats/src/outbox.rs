@@ -224,15 +224,7 @@ mod tests {
 
     /// Returns the numbers in its frames of messages and unwatches.
     fn numbers(mut packet: Packet) -> Vec<u128> {
-        let header = Header {
-            to: None,
-            node: Node(1),
-            life: Life::begin(),
-            link: 1,
-            packets: 0,
-            messages: 0,
-        };
-        header.put(&mut packet.bytes);
+        Header::first(Node(1), Life::begin(), 1).put(&mut packet.bytes);
         let number = |frame| match frame {
             Ok(Frame::Message { to, .. } | Frame::Unwatch(_, to)) => to.to_bits(),
             other => panic!("{other:?}"),

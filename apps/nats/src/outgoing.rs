@@ -137,14 +137,7 @@ mod tests {
                 report: Arc::clone(&report),
                 subject: "mail".into(),
                 nobody: "nobody".into(),
-                header: Header {
-                    to: None,
-                    node: Node(1),
-                    life,
-                    link: 1,
-                    packets: 0,
-                    messages: 0,
-                },
+                header: Header::first(Node(1), life, 1),
             };
             let task = tokio::spawn(outgoing.run());
             let counted = || {

@@ -12,7 +12,7 @@ use crate::counters::NodeStats;
 use crate::life::Life;
 use crate::lost::{Ended, NodeLost};
 use crate::outbox::Outbox;
-use crate::watch::{Due, Watch};
+use crate::remote_monitor::{Due, Watch};
 use crate::wire::{Frame, Header, Kind};
 
 /// Another node, which is called or connected.
@@ -147,12 +147,9 @@ mod tests {
 
     fn header(packets: u64, messages: u64) -> Header {
         Header {
-            to: None,
-            node: Node(1),
-            life: Life::begin(),
-            link: 1,
             packets,
             messages,
+            ..Header::first(Node(1), Life::begin(), 1)
         }
     }
 

@@ -15,9 +15,8 @@ use crate::codec::AnyCodec;
 use crate::counters::{Count, Stats};
 use crate::life::Life;
 use crate::peer::Peer;
+use crate::remote_monitor::{Due, Watch, Watched};
 use crate::report::{Incident, Report};
-use crate::watch::{Due, Watch};
-use crate::watched::Watched;
 
 /// The limits that the builder sets.
 #[derive(Clone, Copy, Debug)]

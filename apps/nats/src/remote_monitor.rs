@@ -6,13 +6,57 @@
 
 use std::collections::hash_map::Entry;
 
-use filch_scheduler::{Down, ExitReason, Node, Pid, Protocol};
+use filch_scheduler::{Down, ExitReason, Monitor, Node, Pid, Protocol};
 
 use crate::lost::{Ended, NodeLost};
 use crate::peers::{Effects, Peers, State};
-use crate::watch::{Due, Watch};
-use crate::watched::{By, Watched};
 use crate::wire::Frame;
+
+/// A watch, to be done once, when the watched process has ended.
+pub(crate) struct Watch<P: Protocol> {
+    /// The process that is told.
+    pub(crate) watcher: Pid,
+    /// Makes the message.
+    pub(crate) message: Box<dyn FnOnce(Ended) -> P::Message + Send>,
+}
+
+/// A watch whose process has ended: it was taken out of its map, so this is the only one.
+pub(crate) struct Due<P: Protocol> {
+    pub(crate) watch: Watch<P>,
+    pub(crate) ended: Ended,
+}
+
+/// The local monitor of a process, and all watches that it serves.
+pub(crate) struct Watched {
+    pub(crate) monitor: Monitor,
+    pub(crate) by: Vec<By>,
+}
+
+/// The origin of a watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A monitor of this node.
+    Here(u64),
+    /// A monitor of another node.
+    Node(Node, u64),
+}
+
+impl Watched {
+    /// Removes the watches of that node. Returns true if none is left: the process is not watched
+    /// any more.
+    pub(crate) fn forget_node(&mut self, node: Node) -> bool {
+        self.forget(|by| matches!(by, By::Node(from, _) if from == node))
+    }
+
+    pub(crate) fn forget(&mut self, which: impl Fn(By) -> bool) -> bool {
+        self.by.retain(|&by| !which(by));
+        let is_empty = self.by.is_empty();
+        if is_empty {
+            self.monitor.demonitor();
+        }
+        is_empty
+    }
+}
 
 /// One process watching another, perhaps on another node. Dropping this does not end it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,10 +1,8 @@
 //! Reports: each incident is counted, and told to the user's callback.
 
-use std::error::Error;
-use std::fmt;
-
 use filch_scheduler::{Node, Pid, Undelivered};
 use filch_sync::panic::catch_panic;
+use thiserror::Error;
 
 use crate::counters::{Count, Counters};
 use crate::life::Life;
@@ -12,10 +10,11 @@ use crate::lost::NodeLost;
 use crate::wire::Garbage;
 
 /// An incident that a person may want to know of. Each is counted in [`Stats`](crate::Stats), too.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Incident<'a> {
     /// A node is connected.
+    #[error("node {} is connected, in its life {life}", .node.0)]
     Connected {
         /// The node.
         node: Node,
@@ -23,6 +22,7 @@ pub enum Incident<'a> {
         life: Life,
     },
     /// A node is lost, or could not be connected.
+    #[error("node {}{} is lost: {why}", .node.0, in_life(.life))]
     Lost {
         /// The node.
         node: Node,
@@ -32,11 +32,17 @@ pub enum Incident<'a> {
         why: NodeLost,
     },
     /// The connection to NATS was lost, and has been made again.
+    #[error("the connection to NATS was lost, and is back")]
     Reconnected,
     /// Bytes came that are not a packet, or not all of one.
+    #[error("garbage came: {0}")]
     Garbage(Garbage),
     /// A packet came from a node that is not connected, or for another life of this one: it is
     /// late, or meant for somebody else.
+    #[error(
+        "a packet came that is late, or not for this life: from node {}, life {life}",
+        .node.0
+    )]
     Stale {
         /// The node that sent it.
         node: Node,
@@ -44,6 +50,7 @@ pub enum Incident<'a> {
         life: Life,
     },
     /// So many messages of that node were lost on the way.
+    #[error("{messages} messages of node {} were lost on the way", .node.0)]
     Missed {
         /// The node.
         node: Node,
@@ -51,20 +58,23 @@ pub enum Incident<'a> {
         messages: u64,
     },
     /// The bytes of a message could not be decoded.
+    #[error("a message for process {to} cannot be decoded: {error}")]
     Undecodable {
         /// The process that it was for.
         to: Pid,
         /// The codec's error.
-        error: &'a (dyn Error + 'static),
+        error: &'a (dyn std::error::Error + 'static),
     },
     /// A message could not be encoded. It was handed back.
+    #[error("a message for process {to} cannot be encoded: {error}")]
     Unencodable {
         /// The process that it was for.
         to: Pid,
         /// The codec's error.
-        error: &'a (dyn Error + 'static),
+        error: &'a (dyn std::error::Error + 'static),
     },
     /// A message came, and the scheduler refused it. It was dropped.
+    #[error("a message for process {to} was refused: {reason:?}")]
     Undelivered {
         /// The process that it was for.
         to: Pid,
@@ -72,48 +82,13 @@ pub enum Incident<'a> {
         reason: Undelivered,
     },
     /// A closure panicked with this message instead of making that of a monitor.
+    #[error("the message of a monitor: panic: {0}")]
     Panicked(&'a str),
 }
 
-impl fmt::Display for Incident<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Connected { node, life } => {
-                write!(f, "node {} is connected, in its life {life}", node.0)
-            }
-            Self::Lost { node, life, why } => {
-                write!(f, "node {}", node.0)?;
-                if let Some(life) = life {
-                    write!(f, ", in its life {life},")?;
-                }
-                write!(f, " is lost: {why}")
-            }
-            Self::Reconnected => f.write_str("the connection to NATS was lost, and is back"),
-            Self::Garbage(garbage) => write!(f, "garbage came: {garbage}"),
-            Self::Stale { node, life } => write!(
-                f,
-                "a packet came that is late, or not for this life: from node {}, life {life}",
-                node.0
-            ),
-            Self::Missed { node, messages } => {
-                write!(
-                    f,
-                    "{messages} messages of node {} were lost on the way",
-                    node.0
-                )
-            }
-            Self::Undecodable { to, error } => {
-                write!(f, "a message for process {to} cannot be decoded: {error}")
-            }
-            Self::Unencodable { to, error } => {
-                write!(f, "a message for process {to} cannot be encoded: {error}")
-            }
-            Self::Undelivered { to, reason } => {
-                write!(f, "a message for process {to} was refused: {reason:?}")
-            }
-            Self::Panicked(message) => write!(f, "the message of a monitor: panic: {message}"),
-        }
-    }
+fn in_life(life: &Option<Life>) -> String {
+    let shown = life.map(|life| format!(", in its life {life},"));
+    shown.unwrap_or_default()
 }
 
 pub(crate) type Listener = Box<dyn Fn(&Incident<'_>) + Send + Sync>;

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use filch_build_scheduler::{Config, Job, Scheduler, WorkerId};
-use filch_data_cell::{Access, DataCell, LockSet, Mask};
+use filch_data_cell::{Access, DataCell, LockSet};
 use filch_deque::{Stealer, Worker};
 use filch_event_queue::{Receiver, Sender, channel};
 use filch_injector::Injector;
@@ -163,7 +163,7 @@ fn three(access: Access) -> LockSet {
 
 fn lock_all(set: &mut LockSet) {
     for _ in 0..MANY {
-        drop(black_box(set.try_lock(black_box(Mask::NONE))).expect("free"));
+        drop(black_box(set.try_lock()).expect("free"));
     }
 }
 

@@ -8,42 +8,29 @@ use filch_scheduler::{
     SubmitError,
 };
 
-/// See [`HandleExt::execute`](crate::HandleExt::execute).
+/// See [`HandleExt::execute`](crate::HandleExt::execute) and
+/// [`HandleExt::execute_timeout`](crate::HandleExt::execute_timeout).
 pub(crate) fn execute<P: Protocol>(
     scheduler: &Handle<P>,
     process: impl Process<P> + 'static,
     method: &str,
     input: P::Input,
+    timeout: Option<Duration>,
 ) -> Result<P::Output, ExecuteError<P>> {
     if scheduler.is_worker() {
         let refused = Refused::new(Box::new(process), input);
         return Err(ExecuteError::CalledFromInside(refused));
     }
-    let submitted = scheduler
-        .submission(process, method, input)
-        .guest()
-        .submit();
-    let process = submitted.map_err(ExecuteError::Submit)?;
-    process.join().map_err(ExecuteError::not_joined)
-}
-
-/// See [`HandleExt::execute_timeout`](crate::HandleExt::execute_timeout).
-pub(crate) fn execute_timeout<P: Protocol>(
-    scheduler: &Handle<P>,
-    process: impl Process<P> + 'static,
-    method: &str,
-    input: P::Input,
-    timeout: Duration,
-) -> Result<P::Output, ExecuteError<P>> {
-    if scheduler.is_worker() {
-        let refused = Refused::new(Box::new(process), input);
-        return Err(ExecuteError::CalledFromInside(refused));
+    let mut submission = scheduler.submission(process, method, input);
+    if timeout.is_none() {
+        submission = submission.guest();
     }
-    let process = scheduler.submit(process, method, input);
-    let process = process.map_err(ExecuteError::Submit)?;
-    process
-        .join_timeout(timeout)
-        .map_err(ExecuteError::not_joined)
+    let process = submission.submit().map_err(ExecuteError::Submit)?;
+    let joined = match timeout {
+        Some(timeout) => process.join_timeout(timeout),
+        None => process.join(),
+    };
+    joined.map_err(ExecuteError::not_joined)
 }
 
 /// The reason why [`execute`](crate::HandleExt::execute) has no output.

@@ -151,8 +151,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// and its thread-local values, and count as a worker's: see [`is_worker`](Handle::is_worker).
     /// The caller waits for all that the process waits for, in either case: so a lock that the
     /// caller holds does no more harm than otherwise.
-    /// [`Builder::guests`](filch_scheduler::Builder::guests) forbids it, and a scheduler that lends
-    /// its workers to a [pool](Handle::pool) has no guests.
+    /// [`Builder::threads`](filch_scheduler::Builder::threads) can forbid it, and a scheduler that
+    /// lends its workers to a [pool](Handle::pool) has no guests.
     ///
     /// # Errors
     /// As [`submit`](Handle::submit) and
@@ -163,7 +163,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         method: &str,
         input: P::Input,
     ) -> Result<P::Output, ExecuteError<P>> {
-        execute::execute(self.borrow(), process, method, input)
+        execute::execute(self.borrow(), process, method, input, None)
     }
 
     /// As [`execute`](Self::execute), for at most `timeout`. Takes no steps, as they might last
@@ -179,7 +179,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         input: P::Input,
         timeout: Duration,
     ) -> Result<P::Output, ExecuteError<P>> {
-        execute::execute_timeout(self.borrow(), process, method, input, timeout)
+        execute::execute(self.borrow(), process, method, input, Some(timeout))
     }
 
     /// Submits a future, of any output, as a process. Lock-free, except for memory.

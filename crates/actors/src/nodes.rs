@@ -76,8 +76,8 @@ impl<R> fmt::Display for ConnectError<R> {
         let node = self.node.0;
         write!(
             f,
-            "the scheduler is shut down, and connected to no node any more, so not to node {node} \
-             either"
+            "no receiver can be connected for node {node}: the scheduler is shut down, or has one \
+             receiver for all nodes, of another kind"
         )
     }
 }

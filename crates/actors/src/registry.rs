@@ -202,7 +202,7 @@ pub enum RegisterError {
         /// The process that has the name.
         holder: Pid,
     },
-    /// No live process of this table has that PID.
+    /// No live process of this scheduler has that PID.
     NoSuchProcess(NoSuchProcess),
 }
 

@@ -101,7 +101,7 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     /// [`HandleExt::send_when_room`](crate::HandleExt::send_when_room) says when `reply` runs, and
     /// with which results. A message to the process itself does not wait: without room it is
     /// refused. Two processes that wait for room in each other's mailboxes, and for nothing else,
-    /// wait for ever: a [journal](filch_scheduler::Builder::journal) shows that.
+    /// wait for ever: a [journal](crate::Journal) shows that.
     ///
     /// ```
     /// # use filch_actors::prelude::*;

@@ -5,33 +5,22 @@ mod counting;
 
 use std::sync::atomic::Ordering;
 
-use filch_scheduler::{Context, Event, Events, InitError, Process, Scheduler, StepOutput};
+use filch_scheduler::{Event, Events, Process, Scheduler, from_fn};
 
 use counting::{BYTES, Words};
 
-/// Takes its messages, and ends with the last of them.
-struct Reader(u64);
-
-impl Process<Words> for Reader {
-    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Words>,
-        events: Events<'_, Words>,
-        out: &mut StepOutput<Words>,
-    ) -> Result<(), String> {
+/// Makes a process that takes its messages, and ends with the last of them.
+fn reader(last: u64) -> impl Process<Words> + 'static {
+    from_fn(move |_, events: Events<'_, Words>, out| {
         for event in events {
             if let Event::Message(number) = event
-                && number == self.0
+                && number == last
             {
                 out.done(number);
             }
         }
         Ok(())
-    }
+    })
 }
 
 const PROCESSES: usize = 30_000;
@@ -47,7 +36,7 @@ fn an_ended_process_keeps_its_slot_alone() {
     let before = BYTES.load(Ordering::Relaxed);
     // Several times, so that slots and what they keep are used again.
     for messages in [1, 10, 40, 40, 2] {
-        let submit = || scheduler.submit(Reader(messages), "run", ()).unwrap();
+        let submit = || scheduler.submit(reader(messages), "run", ()).unwrap();
         let processes: Vec<_> = (0..PROCESSES).map(|_| submit()).collect();
         // Round by round, so that the processes read while others are sent to.
         for number in 1..=messages {

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use filch_sync::thread::{self, Thread};
@@ -97,13 +96,7 @@ impl<L> Calls<L> {
                 return ended;
             }
             list.waiting += 1;
-            (list, over) = match deadline {
-                Some(deadline) => wait_until(&self.ended, &self.list, list, deadline),
-                None => {
-                    let woken = self.ended.wait(list);
-                    (woken.unwrap_or_else(PoisonError::into_inner), false)
-                }
-            };
+            (list, over) = wait_until(&self.ended, &self.list, list, deadline);
             list.waiting -= 1;
         }
     }

@@ -179,7 +179,8 @@ impl Shared {
             }
             state.idle += 1;
             let over;
-            (state, over) = wait_until(&self.work, &self.state, state, Instant::now() + STAY);
+            let deadline = Some(Instant::now() + STAY);
+            (state, over) = wait_until(&self.work, &self.state, state, deadline);
             state.idle -= 1;
             if over && state.queue.is_empty() {
                 break;

@@ -5,8 +5,7 @@ use core::mem::{self, ManuallyDrop};
 
 use filch_sync::cell::UnsafeCell;
 
-use crate::lock::{Access, DataLock, LockError};
-use crate::lockable::Lockable;
+use crate::lock::{Access, DataLock, LockError, Lockable};
 
 /// Data that threads share: many readers or one writer, until the owner takes the data away. No
 /// method waits.

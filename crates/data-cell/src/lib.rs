@@ -6,17 +6,13 @@ extern crate alloc;
 mod cell;
 mod lock;
 mod lock_set;
-mod lockable;
 mod locked;
-mod mask;
 mod word;
 
 pub use cell::DataCell;
-pub use lock::{Access, DataLock, LockError};
-pub use lock_set::{LockSet, LockSetError};
-pub use lockable::Lockable;
+pub use lock::{Access, DataLock, LockError, Lockable};
+pub use lock_set::{Conflict, LockSet};
 pub use locked::{Locked, Refused};
-pub use mask::Mask;
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}

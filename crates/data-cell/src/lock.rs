@@ -71,6 +71,16 @@ pub struct DataLock {
     word: AtomicU32,
 }
 
+/// A value that has a [`DataLock`], whatever the lock guards.
+///
+/// # Safety
+/// [`lock`](Self::lock) always returns the same lock, which stays in its place until the value is
+/// dropped or moved.
+pub unsafe trait Lockable {
+    /// The lock.
+    fn lock(&self) -> &DataLock;
+}
+
 impl DataLock {
     /// Makes a free lock.
     pub fn new() -> Self {

@@ -6,10 +6,8 @@ use core::error::Error;
 use core::fmt;
 use core::ptr::NonNull;
 
-use crate::lock::{Access, DataLock};
-use crate::lockable::Lockable;
+use crate::lock::{Access, Lockable};
 use crate::locked::{Entry, Locked, Refused};
-use crate::mask::Mask;
 
 /// The cells that a task needs, each to read or to write. It locks all or none, and never waits.
 ///
@@ -26,125 +24,91 @@ unsafe impl Send for LockSet {}
 // SAFETY: as above; a shared set only locks and unlocks them.
 unsafe impl Sync for LockSet {}
 
-/// The reason why cells make no set.
+/// The reason why cells make no set: two positions are the same cell, and at least one of them is
+/// to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LockSetError {
-    /// Two positions are the same cell, and at least one of them is to be written.
-    Conflict {
-        /// The position where the cell comes first.
-        first: usize,
-        /// The position where it comes again.
-        second: usize,
-    },
-    /// More than [`LockSet::MOST`].
-    TooMany,
+pub struct Conflict {
+    /// The position where the cell comes first.
+    pub first: usize,
+    /// The position where it comes again.
+    pub second: usize,
 }
 
-impl fmt::Display for LockSetError {
+impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Conflict { first, second } => write!(
-                f,
-                "the cells at {first} and {second} are one, and one of them is to be written"
-            ),
-            Self::TooMany => write!(f, "more than {} cells", LockSet::MOST),
-        }
+        let Self { first, second } = self;
+        write!(
+            f,
+            "the cells at {first} and {second} are one, and one of them is to be written"
+        )
     }
 }
 
-impl Error for LockSetError {}
+impl Error for Conflict {}
 
 impl LockSet {
-    /// The most cells in one set.
-    pub const MOST: usize = Mask::POSITIONS;
-
     /// Makes the set of these cells. A cell that is given twice to be read is locked once.
     ///
-    /// The positions of cells in [`Mask`], [`Refused`] and [`LockSetError`] are those in `cells`.
+    /// The positions of cells in [`Refused`] and [`Conflict`] are those in `cells`.
     ///
     /// # Errors
-    /// See [`LockSetError`].
+    /// See [`Conflict`].
     pub fn new(
         cells: impl IntoIterator<Item = (Arc<dyn Lockable + Send + Sync>, Access)>,
-    ) -> Result<Self, LockSetError> {
+    ) -> Result<Self, Conflict> {
         let mut set = Self {
             entries: Vec::new(),
             cells: Vec::new(),
         };
-        set.fill(cells)?;
-        Ok(set)
-    }
-
-    /// Adds the cells, and sorts them.
-    fn fill(
-        &mut self,
-        cells: impl IntoIterator<Item = (Arc<dyn Lockable + Send + Sync>, Access)>,
-    ) -> Result<(), LockSetError> {
         for (position, (cell, access)) in cells.into_iter().enumerate() {
-            if position == Self::MOST {
-                return Err(LockSetError::TooMany);
-            }
-            self.add(position, cell, access)?;
+            set.add(position, cell, access)?;
         }
         // All sets lock in one order. So a set is refused only by one that has got further, and the
         // furthest of all goes on: see ALGORITHM.md.
-        self.entries.sort_unstable_by_key(|entry| entry.lock.addr());
-        Ok(())
+        set.entries.sort_unstable_by_key(|entry| entry.lock.addr());
+        Ok(set)
     }
 
-    /// Adds the cell at `position`, or adds the position to the entry of the same cell.
+    /// Adds the cell at `position`, unless it is there already to be read, as this one is.
     fn add(
         &mut self,
         position: usize,
         cell: Arc<dyn Lockable + Send + Sync>,
         access: Access,
-    ) -> Result<(), LockSetError> {
+    ) -> Result<(), Conflict> {
         let lock = NonNull::from(cell.lock());
-        let positions = Mask::NONE.with(position);
-        let Some(same) = self.entries.iter_mut().find(|entry| entry.lock == lock) else {
-            self.entries.push(Entry {
-                lock,
-                access,
-                positions,
-            });
-            self.cells.push(cell);
-            return Ok(());
-        };
-        if (same.access, access) != (Access::Read, Access::Read) {
-            return Err(LockSetError::Conflict {
-                first: same.positions.first(),
+        match self.entries.iter().find(|entry| entry.lock == lock) {
+            None => {
+                self.entries.push(Entry {
+                    lock,
+                    access,
+                    position,
+                });
+                self.cells.push(cell);
+                Ok(())
+            }
+            Some(same) if (same.access, access) == (Access::Read, Access::Read) => Ok(()),
+            Some(same) => Err(Conflict {
+                first: same.position,
                 second: position,
-            });
+            }),
         }
-        same.positions = same.positions | positions;
-        Ok(())
     }
 
     /// Locks all cells, or none.
     ///
-    /// `skip` has the positions of cells to leave alone, since the caller holds them already: a
-    /// task that runs inside of another one on the same thread. A cell with several positions is
-    /// left alone if one of them is in `skip`.
-    ///
     /// Everything that earlier writers of the cells did happens before the return, as in
-    /// [`DataLock::try_lock`]. Never waits; lock-free. All sets take their locks in one order, and
-    /// give them back if one is refused: of several sets that refuse each other, one gets all.
+    /// [`DataLock::try_lock`](crate::DataLock::try_lock). Never waits; lock-free. All sets take
+    /// their locks in one order, and give them back if one is refused: of several sets that refuse
+    /// each other, one gets all.
     ///
     /// # Errors
     /// The first cell that was refused. Nothing is locked.
     #[inline]
-    pub fn try_lock(&self, skip: Mask) -> Result<Locked<'_>, Refused> {
+    pub fn try_lock(&self) -> Result<Locked<'_>, Refused> {
         // SAFETY: the locks lie in the cells, where each stays until its cell is dropped or moved
         // (`Lockable`); the set owns the cells, behind `Arc`s, for as long as the guard lives.
-        unsafe { Locked::all(&self.entries, skip) }
-    }
-
-    /// Returns the access that the set wants to the cell with this lock, if any.
-    pub fn access_of(&self, lock: &DataLock) -> Option<Access> {
-        let mut entries = self.entries.iter();
-        entries
-            .find(|entry| entry.lock == NonNull::from(lock))
-            .map(|entry| entry.access)
+        unsafe { Locked::all(&self.entries) }
     }
 
     /// Returns the number of locks.
@@ -160,10 +124,8 @@ impl LockSet {
 
 impl fmt::Debug for LockSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cells = self
-            .entries
-            .iter()
-            .map(|entry| (entry.positions, entry.access));
+        let cells = self.entries.iter();
+        let cells = cells.map(|entry| (entry.position, entry.access));
         f.debug_map().entries(cells).finish()
     }
 }

@@ -6,14 +6,13 @@ use core::mem;
 use core::ptr::NonNull;
 
 use crate::lock::{Access, DataLock, LockError};
-use crate::mask::Mask;
 
 /// One lock of a set.
 pub(crate) struct Entry {
     pub(crate) lock: NonNull<DataLock>,
     pub(crate) access: Access,
-    /// The positions at which its cell was given: several if it was given several times to be read.
-    pub(crate) positions: Mask,
+    /// The first position at which its cell was given.
+    pub(crate) position: usize,
 }
 
 /// The cell of a [`LockSet`](crate::LockSet) that was refused, and the reason.
@@ -43,7 +42,6 @@ impl Error for Refused {
 #[must_use = "its drop unlocks"]
 pub struct Locked<'a> {
     entries: &'a [Entry],
-    skip: Mask,
 }
 
 // SAFETY: a lock belongs to no thread. The guard does nothing but unlock, which is atomic.
@@ -52,35 +50,30 @@ unsafe impl Send for Locked<'_> {}
 unsafe impl Sync for Locked<'_> {}
 
 impl<'a> Locked<'a> {
-    /// Locks all `entries`, except those at the positions in `skip`, or none.
+    /// Locks all `entries`, or none.
     ///
     /// # Safety
     /// The locks live for `'a`.
     #[inline]
-    pub(crate) unsafe fn all(entries: &'a [Entry], skip: Mask) -> Result<Self, Refused> {
+    pub(crate) unsafe fn all(entries: &'a [Entry]) -> Result<Self, Refused> {
         for (index, entry) in entries.iter().enumerate() {
-            if entry.positions.meets(skip) {
-                continue;
-            }
             // SAFETY: the lock is there (contract).
             let lock = unsafe { entry.lock.as_ref() };
             if let Err(why) = lock.try_lock(entry.access) {
                 // Gives back the earlier locks.
                 drop(Self {
                     entries: &entries[..index],
-                    skip,
                 });
                 return Err(Refused {
-                    position: entry.positions.first(),
+                    position: entry.position,
                     why,
                 });
             }
         }
-        Ok(Self { entries, skip })
+        Ok(Self { entries })
     }
 
     /// Unlocks, and poisons the cells locked to be written: the task that wrote has panicked.
-    /// Skipped cells are left alone: the holder of their locks decides.
     ///
     /// Wait-free, like the drop.
     pub fn poison(self) {
@@ -97,13 +90,10 @@ impl<'a> Locked<'a> {
     /// The locks that this guard has locked, the last one first.
     #[inline]
     fn held(&self) -> impl Iterator<Item = (&'a DataLock, Access)> {
-        let skip = self.skip;
-        let held = self.entries.iter().rev();
-        held.filter(move |entry| !entry.positions.meets(skip))
-            .map(|entry| {
-                // SAFETY: the lock is there for `'a` (contract of `all`).
-                (unsafe { entry.lock.as_ref() }, entry.access)
-            })
+        self.entries.iter().rev().map(|entry| {
+            // SAFETY: the lock is there for `'a` (contract of `all`).
+            (unsafe { entry.lock.as_ref() }, entry.access)
+        })
     }
 }
 

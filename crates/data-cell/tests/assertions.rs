@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::MutexGuard;
 
 use filch_data_cell::{
-    Access, DataCell, DataLock, LockError, LockSet, LockSetError, Lockable, Locked, Mask, Refused,
+    Access, Conflict, DataCell, DataLock, LockError, LockSet, Lockable, Locked, Refused,
 };
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, assert_obj_safe};
 
@@ -32,13 +32,12 @@ assert_not_impl_any!(LockSet: Clone, Copy);
 assert_not_impl_any!(Locked<'_>: Clone, Copy);
 
 assert_impl_all!(Access: Send, Sync, Copy, Eq, Ord, Hash, Debug);
-assert_impl_all!(Mask: Send, Sync, Copy, Eq, Hash, Default, Debug);
 assert_impl_all!(LockError: Send, Sync, Copy, Eq, Ord, Hash, Error);
-assert_impl_all!(LockSetError: Send, Sync, Copy, Eq, Hash, Error);
+assert_impl_all!(Conflict: Send, Sync, Copy, Eq, Hash, Error);
 assert_impl_all!(Refused: Send, Sync, Copy, Eq, Hash, Error);
 
 // The lock is a word, and a cell has nothing else.
-assert_eq_size!(DataLock, Mask, u32);
+assert_eq_size!(DataLock, u32);
 assert_eq_size!(DataCell<u32>, [u32; 2]);
 assert_eq_size!(DataCell<()>, u32);
 // Two vectors.

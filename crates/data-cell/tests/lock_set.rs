@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use filch_data_cell::{
-    Access, DataCell, DataLock, LockError, LockSet, LockSetError, Lockable, Mask, Refused,
+    Access, Conflict, DataCell, DataLock, LockError, LockSet, Lockable, Refused,
 };
 
 use Access::{Read, Write};
@@ -18,7 +18,7 @@ fn cells(number: u64) -> Cells {
         .collect()
 }
 
-fn set_of(cells: &Cells, wanted: &[(usize, Access)]) -> Result<LockSet, LockSetError> {
+fn set_of(cells: &Cells, wanted: &[(usize, Access)]) -> Result<LockSet, Conflict> {
     let wanted = wanted.iter();
     LockSet::new(wanted.map(|&(cell, access)| (cells[cell].clone() as _, access)))
 }
@@ -40,7 +40,7 @@ fn a_set_locks_each_as_it_is_wanted() {
     let cells = cells(4);
     let set = set_of(&cells, &[(2, Write), (0, Read), (1, Read)]).unwrap();
     assert!(set.len() == 3 && !set.is_empty());
-    let locked = set.try_lock(Mask::NONE).unwrap();
+    let locked = set.try_lock().unwrap();
     assert_eq!(refusals(&cells), [READ, READ, WRITTEN, FREE]);
     drop(locked);
     assert_eq!(refusals(&cells), [FREE; 4]);
@@ -53,7 +53,7 @@ fn a_cell_twice_is_refused_unless_both_read() {
     for (first, second) in [(Write, Write), (Read, Write), (Write, Read)] {
         assert_eq!(
             conflict(&[(1, Write), (0, first), (0, second)]),
-            LockSetError::Conflict {
+            Conflict {
                 first: 1,
                 second: 2
             }
@@ -61,7 +61,7 @@ fn a_cell_twice_is_refused_unless_both_read() {
     }
     assert_eq!(
         conflict(&[(0, Read), (0, Read), (0, Write)]),
-        LockSetError::Conflict {
+        Conflict {
             first: 0,
             second: 2
         },
@@ -69,35 +69,16 @@ fn a_cell_twice_is_refused_unless_both_read() {
     );
     let set = set_of(&cells, &[(0, Read), (1, Write), (0, Read)]).unwrap();
     assert_eq!(set.len(), 2);
-    let locked = set.try_lock(Mask::NONE).unwrap();
+    let locked = set.try_lock().unwrap();
     drop(locked);
     assert_eq!(refusals(&cells), [FREE; 2], "unlocked as often as locked");
-}
-
-#[test]
-fn a_set_has_32_cells_at_most() {
-    let many = cells(33);
-    let wanted: Vec<_> = (0..33).map(|cell| (cell, Write)).collect();
-    assert_eq!(set_of(&many, &wanted).unwrap_err(), LockSetError::TooMany);
-    let set = set_of(&many, &wanted[..32]).unwrap();
-    assert_eq!((set.len(), LockSet::MOST), (32, 32));
-    many[31].try_end().unwrap();
-    let refused = Refused {
-        position: 31,
-        why: Ended,
-    };
-    assert_eq!(set.try_lock(Mask::NONE).unwrap_err(), refused);
-    assert_eq!(refusals(&many[..31].to_vec()), [FREE; 31]);
-    // An endless iterator is not followed to its end.
-    let endless = std::iter::repeat_with(|| (Arc::new(DataCell::new(0)) as _, Read));
-    assert_eq!(LockSet::new(endless).unwrap_err(), LockSetError::TooMany);
 }
 
 #[test]
 fn a_set_of_nothing_is_always_locked() {
     let set = set_of(&Vec::new(), &[]).unwrap();
     assert!(set.is_empty());
-    assert!(set.try_lock(Mask::NONE.with(0)).is_ok());
+    assert!(set.try_lock().is_ok());
 }
 
 #[test]
@@ -106,7 +87,7 @@ fn a_refusal_names_the_cell_and_leaves_nothing_locked() {
     let set = set_of(&cells, &[(0, Write), (1, Read), (2, Write)]).unwrap();
     for (position, cell) in cells.iter().enumerate() {
         cell.try_write(|_| {
-            let refused = set.try_lock(Mask::NONE).unwrap_err();
+            let refused = set.try_lock().unwrap_err();
             assert_eq!(
                 refused,
                 Refused {
@@ -119,7 +100,7 @@ fn a_refusal_names_the_cell_and_leaves_nothing_locked() {
         assert_eq!(refusals(&cells), [FREE; 3]);
     }
     cells[1].try_end().unwrap();
-    let refused = set.try_lock(Mask::NONE).unwrap_err();
+    let refused = set.try_lock().unwrap_err();
     assert_eq!(
         refused,
         Refused {
@@ -131,46 +112,27 @@ fn a_refusal_names_the_cell_and_leaves_nothing_locked() {
 }
 
 #[test]
-fn a_task_within_a_task_leaves_alone_what_the_outer_one_holds() {
-    let cells = cells(3);
-    let outer = set_of(&cells, &[(1, Write)]).unwrap();
-    let inner = set_of(&cells, &[(1, Write), (2, Write)]).unwrap();
-    let twice = set_of(&cells, &[(1, Read), (0, Read), (1, Read)]).unwrap();
-    let held = outer.try_lock(Mask::NONE).unwrap();
-    assert_eq!(outer.access_of(cells[1].lock()), Some(Write));
-    assert_eq!(outer.access_of(cells[2].lock()), None);
-    assert!(
-        inner.try_lock(Mask::NONE).is_err(),
-        "it would refuse itself"
-    );
-
-    let locked = inner.try_lock(Mask::NONE.with(0)).unwrap();
-    assert_eq!(refusals(&cells), [FREE, WRITTEN, WRITTEN]);
-    locked.poison();
-    assert_eq!(
-        refusals(&cells),
-        [FREE, WRITTEN, POISONED],
-        "the outer one decides"
-    );
-
-    // A cell with two positions is skipped by either.
-    for position in [0, 2] {
-        drop(twice.try_lock(Mask::NONE.with(position)).unwrap());
-    }
+fn a_task_within_a_task_reads_what_the_outer_one_reads() {
+    let cells = cells(2);
+    let outer = set_of(&cells, &[(1, Read)]).unwrap();
+    let inner = set_of(&cells, &[(1, Read), (0, Write)]).unwrap();
+    let held = outer.try_lock().unwrap();
+    inner.try_lock().unwrap().poison();
+    assert_eq!(refusals(&cells), [POISONED, READ]);
     drop(held);
-    assert_eq!(refusals(&cells), [FREE, FREE, POISONED]);
+    assert_eq!(refusals(&cells), [POISONED, FREE]);
 }
 
 #[test]
 fn poison_is_where_it_wrote() {
     let cells = cells(3);
     let set = set_of(&cells, &[(0, Write), (1, Read), (2, Write)]).unwrap();
-    set.try_lock(Mask::NONE).unwrap().poison();
+    set.try_lock().unwrap().poison();
     assert_eq!(refusals(&cells), [POISONED, FREE, POISONED]);
-    let refused = set.try_lock(Mask::NONE).unwrap_err();
+    let refused = set.try_lock().unwrap_err();
     assert_eq!(refused.why, Poisoned);
     assert_eq!(cells.iter().filter(|cell| cell.clear_poison()).count(), 2);
-    assert!(set.try_lock(Mask::NONE).is_ok());
+    assert!(set.try_lock().is_ok());
 }
 
 #[test]
@@ -179,7 +141,7 @@ fn a_set_keeps_its_cells() {
     let set = set_of(&cells, &[(0, Write)]).unwrap();
     let cell = Arc::downgrade(&cells[0]);
     drop(cells);
-    assert!(set.try_lock(Mask::NONE).is_ok());
+    assert!(set.try_lock().is_ok());
     assert!(cell.upgrade().is_some());
     drop(set);
     assert!(cell.upgrade().is_none());
@@ -191,20 +153,16 @@ fn what_they_say() {
     let set = set_of(&cells, &[(0, Read), (1, Write), (0, Read)]).unwrap();
     let text = format!("{set:?}");
     assert!(
-        text.contains("{0, 2}: Read") && text.contains("{1}: Write"),
+        text.contains("0: Read") && text.contains("1: Write"),
         "{text}"
     );
-    let text = format!("{:?}", set.try_lock(Mask::NONE.with(1)));
-    assert_eq!(text, "Ok([Read])");
-    for error in [
-        LockSetError::TooMany,
-        LockSetError::Conflict {
-            first: 3,
-            second: 5,
-        },
-    ] {
-        assert!(!error.to_string().is_empty());
-    }
+    let text = format!("{:?}", set.try_lock());
+    assert!(text == "Ok([Read, Write])" || text == "Ok([Write, Read])");
+    let conflict = Conflict {
+        first: 3,
+        second: 5,
+    };
+    assert!(!conflict.to_string().is_empty());
 }
 
 /// A type of another crate, without a value.
@@ -222,7 +180,7 @@ fn a_lock_without_a_value() {
     let gate = Arc::new(Gate(DataLock::new()));
     let cell = Arc::new(DataCell::new(1));
     let set = LockSet::new([(gate.clone() as _, Write), (cell.clone() as _, Write)]).unwrap();
-    let locked = set.try_lock(Mask::NONE).unwrap();
+    let locked = set.try_lock().unwrap();
     assert_eq!(gate.lock().try_lock(Read), Err(Held));
     drop(locked);
     assert_eq!(gate.lock().try_lock(Read), Ok(()));
@@ -250,7 +208,7 @@ fn what_moves_between_cells_is_not_lost() {
                 let set = set.unwrap();
                 let mut moves = 0;
                 while moves < TIMES {
-                    let Ok(locked) = set.try_lock(Mask::NONE) else {
+                    let Ok(locked) = set.try_lock() else {
                         thread::yield_now();
                         continue;
                     };

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use filch_data_cell::{Access, DataCell, LockError, LockSet, LockSetError, Locked, Mask};
+use filch_data_cell::{Access, Conflict, DataCell, LockError, LockSet, Locked};
 use proptest::prelude::*;
 
 const CELLS: usize = 5;
@@ -50,8 +50,8 @@ impl Cell {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Locks a set except for the positions in the mask.
-    Lock(usize, u32),
+    /// Locks a set.
+    Lock(usize),
     /// Unlocks the set with this place among those that are locked.
     Unlock(usize),
     /// Poisons that set instead.
@@ -71,8 +71,7 @@ fn sets() -> impl Strategy<Value = Vec<Vec<(usize, Access)>>> {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        6 => (any::<usize>(), prop_oneof![3 => Just(0), 1 => 0_u32..8])
-            .prop_map(|(set, skip)| Step::Lock(set, skip)),
+        6 => any::<usize>().prop_map(Step::Lock),
         4 => any::<usize>().prop_map(Step::Unlock),
         1 => any::<usize>().prop_map(Step::Poison),
         2 => (0..CELLS).prop_map(Step::Clear),
@@ -89,17 +88,6 @@ fn conflict(wanted: &[(usize, Access)]) -> Option<(usize, usize)> {
         let both_read = wanted[first].1 == Access::Read && wanted[second].1 == Access::Read;
         (!both_read).then_some((first, second))
     })
-}
-
-/// Returns the access that a set wants to each cell, without those that it skips.
-fn needs(wanted: &[(usize, Access)], skip: Mask) -> BTreeMap<usize, Access> {
-    let mut needs: BTreeMap<_, _> = wanted.iter().copied().collect();
-    for (position, (cell, _)) in wanted.iter().enumerate() {
-        if skip.contains(position) {
-            needs.remove(cell);
-        }
-    }
-    needs
 }
 
 proptest! {
@@ -120,7 +108,7 @@ proptest! {
             match conflict(&wanted) {
                 Some((first, second)) => prop_assert_eq!(
                     set.unwrap_err(),
-                    LockSetError::Conflict { first, second }
+                    Conflict { first, second }
                 ),
                 None => sets.push((set.unwrap(), wanted)),
             }
@@ -128,10 +116,9 @@ proptest! {
         let mut held = Vec::<(Locked<'_>, BTreeMap<usize, Access>)>::new();
         for step in steps {
             match step {
-                Step::Lock(set, skip) if !sets.is_empty() => {
+                Step::Lock(set) if !sets.is_empty() => {
                     let (set, wanted) = &sets[set % sets.len()];
-                    let skip = (0..32).filter(|position| skip >> position & 1 == 1).collect();
-                    let needs = needs(wanted, skip);
+                    let needs: BTreeMap<_, _> = wanted.iter().copied().collect();
                     let mut after = model;
                     let mut refusals = BTreeMap::new();
                     for (&cell, &access) in &needs {
@@ -140,7 +127,7 @@ proptest! {
                             Err(why) => drop(refusals.insert(cell, why)),
                         }
                     }
-                    match set.try_lock(skip) {
+                    match set.try_lock() {
                         Ok(locked) => {
                             prop_assert!(refusals.is_empty());
                             model = after;
@@ -164,7 +151,7 @@ proptest! {
                         locked.poison();
                     }
                 }
-                Step::Lock(..) | Step::Unlock(_) | Step::Poison(_) => {}
+                Step::Lock(_) | Step::Unlock(_) | Step::Poison(_) => {}
                 Step::Clear(cell) => {
                     let was_poisoned = model[cell] == Cell::Poisoned;
                     prop_assert_eq!(cells[cell].clear_poison(), was_poisoned);

@@ -10,16 +10,17 @@ use std::time::Instant;
 use crate::completion::{Completed, Completion};
 use crate::envelope::Envelope;
 use crate::error::{Ending, LockDataError, NestedError, ReceiveError, WaitError};
+use crate::exit::Exit;
 use crate::function::Function;
 use crate::param::{Param, sealed};
 use crate::received::Received;
 use crate::request::Request;
-use crate::route::Route;
-use crate::routes::Routes;
+use crate::route::{Route, Routes};
 use crate::task::Task;
 use crate::worker::bound::{Bound, Denied};
-use crate::worker::operations::{Call, Operations, Stopped};
+use crate::worker::cell::Ran;
 use crate::worker::public::WaitsFor;
+use crate::worker::turn::{Call, Turn};
 
 /// The calls that a worker's code can make: send, wait, give way. A task's function takes it as a
 /// parameter among its data; a worker's own `run` is called with it.
@@ -29,7 +30,7 @@ use crate::worker::public::WaitsFor;
 /// on, and the wait ends once they have returned from the stack. Data that the waiting code has
 /// locked stays locked.
 #[derive(Clone, Copy)]
-pub struct Context<'a>(&'a dyn Operations);
+pub struct Context<'a>(&'a Turn<'a>);
 
 impl sealed::Sealed for Context<'_> {}
 
@@ -54,7 +55,7 @@ impl<'a> From<Call<'a>> for Context<'a> {
 impl Context<'_> {
     /// Returns the name of the worker.
     pub fn name(&self) -> &str {
-        self.0.name()
+        &self.0.worker.public.name
     }
 
     /// Returns whether the worker must end: it was removed, its scheduler terminated, or data that
@@ -72,7 +73,7 @@ impl Context<'_> {
     pub fn broadcast<T: Task>(&self, task: T) -> usize {
         let route = self.route::<T>();
         let envelope = Envelope::new(route.kind, task);
-        self.0.broadcast(&route, envelope)
+        self.0.home.links.broadcast(&route, envelope)
     }
 
     /// As [`broadcast`](Self::broadcast), and waits until each has run it, or dropped it.
@@ -85,12 +86,12 @@ impl Context<'_> {
     /// If the task's `clone` panics.
     pub fn complete<T: Task>(&self, task: T) -> Result<Completed, WaitError<T>> {
         let route = self.route::<T>();
-        if self.0.lists_task(route.kind) {
+        if self.0.worker.public.lists_task(route.kind) {
             return Err(WaitError::Own(task));
         }
-        let (completion, sending) = Completion::new(self.0.unparker());
+        let (completion, sending) = Completion::new(self.0.home.unparker.clone());
         let envelope = Envelope::tracked(route.kind, task, sending.copy());
-        self.0.broadcast(&route, envelope);
+        self.0.home.links.broadcast(&route, envelope);
         drop(sending);
         let mut completed = None;
         let is_done = || {
@@ -103,28 +104,53 @@ impl Context<'_> {
         }
     }
 
-    /// Runs a task by this worker's own functions, here and now. It does not lock again what the
-    /// functions around it have locked: both may read that. It waits for all other data.
+    /// Runs a task by this worker's own functions, here and now. It and the functions around it may
+    /// both read data. It waits for data that others hold.
     ///
     /// # Errors
     /// The task, if the worker has no function for its type, or if it or a function around it
     /// changes data of both; [`NestedError::Panicked`].
     pub fn run_task<T: Task>(&self, task: T) -> Result<(), NestedError<T>> {
-        let route = self.route::<T>();
-        match self.0.run_nested(route.kind, NonNull::from(&task).cast()) {
-            Ok(()) => Ok(()),
-            Err(Stopped::Unlisted) => Err(NestedError::Unlisted(task)),
-            Err(Stopped::Ending) => Err(NestedError::Ending(task)),
-            Err(Stopped::Conflict(request)) => Err(NestedError::Conflict(task, request)),
-            Err(Stopped::Panicked) => Err(NestedError::Panicked),
-            Err(Stopped::Early) => Err(NestedError::Early(task)),
+        let (worker, kind) = (self.0.worker, self.route::<T>().kind);
+        if !worker.runs(kind) {
+            return Err(NestedError::Unlisted(task));
         }
+        if !worker.is_bound() {
+            return Err(NestedError::Early(task));
+        }
+        // Before the first of its functions runs, not between them.
+        if let Some(request) = worker.conflict(kind) {
+            return Err(NestedError::Conflict(task, request));
+        }
+        let mut next = 0;
+        while !self.is_ending() {
+            let pointer = NonNull::from(&task).cast();
+            match worker.run_functions(self.0.call(), kind, pointer, &mut next) {
+                Ok(Ran::Yes) => return Ok(()),
+                Ok(Ran::Later(denied)) => {
+                    if let Err(request) = self.0.wait_out(denied) {
+                        return Err(NestedError::Conflict(task, request));
+                    }
+                }
+                Err((during, message)) => {
+                    worker.tell_to_end(Exit::Panicked { during, message });
+                    return Err(NestedError::Panicked);
+                }
+            }
+        }
+        Err(NestedError::Ending(task))
     }
 
     /// Runs the tasks that wait for this worker, oldest first, until there is none, or data is
     /// locked. Returns their number. For a worker with its own `run`, whose tasks nobody else runs.
     pub fn run_queued(&self) -> usize {
-        self.0.run_queued()
+        let Turn { worker, home, .. } = self.0;
+        let mut ran = 0;
+        while worker.is_bound() && !self.is_ending() && worker.run_oldest(self.0.call()) {
+            home.has_progressed();
+            ran += 1;
+        }
+        ran
     }
 
     /// Waits for the oldest task of a type that this worker [receives](crate::Worker::receives).
@@ -152,7 +178,7 @@ impl Context<'_> {
         if self.is_ending() {
             return Err(ReceiveError::Ending);
         }
-        let queued = self.0.receive(self.route::<T>().kind)?;
+        let queued = self.0.worker.receive(self.route::<T>().kind)?;
         Ok(queued.map(|queued| Received::new(queued, self.0)))
     }
 
@@ -168,25 +194,22 @@ impl Context<'_> {
     pub fn lock<P: 'static, R>(&self, function: impl Function<P, R>) -> Result<R, LockDataError> {
         let bound = self.bound(&function)?;
         let mut function = Some(function);
-        let mut result = None;
         let mut call = |data: &[*mut ()]| {
             let Some(function) = function.take() else {
                 unreachable!("called once");
             };
             // SAFETY: `bound` is of its parameters, and locked.
-            result = Some(unsafe { function.call(data, Call(self.0)) });
+            unsafe { function.call(data, self.0.call()) }
         };
-        match self.0.lock(&bound, &mut call) {
-            // The panic was reported where it began.
-            Ok(Err(message)) => resume_unwind(Box::new(message)),
-            Err(Stopped::Conflict(request)) => return Err(LockDataError::Conflict(request)),
-            Err(_) => return Err(LockDataError::Ending),
-            Ok(Ok(())) => {}
+        while !self.is_ending() {
+            match self.0.worker.call(&bound, &mut call) {
+                Ok(Ok(result)) => return Ok(result),
+                // The panic was reported where it began.
+                Ok(Err(message)) => resume_unwind(Box::new(message)),
+                Err(denied) => self.0.wait_out(denied).map_err(LockDataError::Conflict)?,
+            }
         }
-        match result {
-            Some(result) => Ok(result),
-            None => unreachable!("it was called"),
-        }
+        Err(LockDataError::Ending)
     }
 
     /// Finds the data of a function, with the checks that a task's function gets when it is added.
@@ -196,10 +219,10 @@ impl Context<'_> {
             return Err(LockDataError::Conflict(second));
         }
         let mut listed = requests.iter().flatten();
-        if let Some(request) = listed.find(|request| self.0.is_read_only(request)) {
+        if let Some(request) = listed.find(|request| self.0.worker.is_read_only(request)) {
             return Err(LockDataError::ReadOnly(*request));
         }
-        let bound = self.0.bound(TypeId::of::<P>(), requests);
+        let bound = self.0.worker.bound_for(TypeId::of::<P>(), requests);
         bound.map_err(|denied| match denied {
             Denied::Unlisted(request) => LockDataError::Unlisted(request),
             _ => unreachable!("nothing was locked"),
@@ -235,7 +258,7 @@ impl Context<'_> {
         self.wait_for(WaitsFor::Condition, || {
             let is_over = Instant::now() >= moment;
             if !is_over {
-                self.0.be_awaited_at(moment);
+                self.0.home.is_awaited_at(moment);
             }
             is_over
         })
@@ -255,7 +278,7 @@ impl Context<'_> {
     }
 
     fn route<T: Task>(&self) -> Rc<Route> {
-        self.0.route(TypeId::of::<T>(), Routes::route::<T>)
+        self.0.home.route(TypeId::of::<T>(), Routes::route::<T>)
     }
 }
 

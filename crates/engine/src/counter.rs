@@ -1,4 +1,4 @@
-//! A count for people.
+//! Counts for people.
 
 use filch_sync::atomic::{AtomicU64, Ordering};
 
@@ -19,4 +19,13 @@ impl Counter {
         // ORDERING: Relaxed: for people.
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// Counts of a scheduler's work.
+#[derive(Debug, Default)]
+pub(crate) struct Stats {
+    /// Rounds of the main loop.
+    pub(crate) rounds: Counter,
+    /// The times that it was about to block.
+    pub(crate) rests: Counter,
 }

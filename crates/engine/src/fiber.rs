@@ -5,7 +5,7 @@ use std::io;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use crate::worker::way::GiveWay;
+use crate::worker::turn::GiveWay;
 
 /// Code on a stack of its own, to and from which its thread switches.
 pub(crate) struct Fiber(Coroutine<(), (), ()>);

@@ -2,7 +2,7 @@
 
 use crate::param::Param;
 use crate::request::Request;
-use crate::worker::operations::Call;
+use crate::worker::turn::Call;
 
 /// A function that takes data: `fn(&World, &mut Input) -> R`, with at most eight parameters, and a
 /// [`Context`](crate::Context) anywhere among them. Implemented for functions and closures; sealed

@@ -8,9 +8,7 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 
 use crate::envelope::Envelope;
 use crate::message::{Message, Order};
-use crate::route::{MAX_SCHEDULERS, Route};
-use crate::routes::Routes;
-use crate::worker::handle::Inlet;
+use crate::route::{MAX_SCHEDULERS, Route, Routes};
 
 /// The sending end of a scheduler's queue.
 pub(crate) struct Link {
@@ -111,9 +109,7 @@ impl Links {
         }
         reached + self.send_task(first, envelope)
     }
-}
 
-impl Links {
     /// Makes every scheduler check whether data of its workers has ended.
     pub(crate) fn wake_all(&self) {
         // ORDERING: AcqRel: the partner of `connect`, both ways.
@@ -126,24 +122,28 @@ impl Links {
             }
         }
     }
-}
 
-impl Inlet for Links {
-    fn routes(&self) -> &Routes {
-        &self.routes
-    }
-
-    fn wake(&self, scheduler: usize) {
+    /// Makes that scheduler look at its workers.
+    pub(crate) fn wake(&self, scheduler: usize) {
         self.link(scheduler).unparker.unpark();
     }
 
-    fn send_to(&self, scheduler: usize, worker: usize, envelope: Envelope) -> Result<(), Envelope> {
-        let order = Order::TaskFor(worker, envelope);
+    /// Sends a task to one worker. Lock-free.
+    ///
+    /// # Errors
+    /// The task, if the scheduler is gone.
+    pub(crate) fn send_to(
+        &self,
+        scheduler: usize,
+        worker: usize,
+        task: Envelope,
+    ) -> Result<(), Envelope> {
+        let order = Order::TaskFor(worker, task);
         let Err(Message::Order(refused)) = self.send(scheduler, order.into()) else {
             return Ok(());
         };
         match *refused {
-            Order::TaskFor(_, envelope) => Err(envelope),
+            Order::TaskFor(_, task) => Err(task),
             _ => unreachable!("what was refused comes back"),
         }
     }

@@ -3,7 +3,7 @@
 use filch_data_cell::Access;
 
 use crate::request::Request;
-use crate::worker::operations::Call;
+use crate::worker::turn::Call;
 
 /// A parameter of a function that a worker calls: `&T` and `&mut T` for its data, and
 /// [`Context`](crate::Context). Sealed.

@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::task::Task;
 use crate::worker::inbox::Queued;
-use crate::worker::operations::Operations;
+use crate::worker::turn::Turn;
 
 /// A task that a worker's own `run` has [received](crate::Context::receive). Dropping this ends the
 /// task as run: a thread or a worker that waits for it goes on. If a panic drops it, the task has
@@ -15,13 +15,13 @@ use crate::worker::operations::Operations;
 pub struct Received<'a, T: Task> {
     /// Taken by the drop.
     queued: Option<Queued>,
-    by: &'a dyn Operations,
+    by: &'a Turn<'a>,
     task: PhantomData<T>,
 }
 
 impl<'a, T: Task> Received<'a, T> {
     /// Wraps a task of that type.
-    pub(crate) fn new(queued: Queued, by: &'a dyn Operations) -> Self {
+    pub(crate) fn new(queued: Queued, by: &'a Turn<'a>) -> Self {
         Self {
             queued: Some(queued),
             by,
@@ -46,7 +46,7 @@ impl<T: Task> Deref for Received<'_, T> {
 impl<T: Task> Drop for Received<'_, T> {
     fn drop(&mut self) {
         if let Some(queued) = self.queued.take() {
-            self.by.received(queued, !thread::panicking());
+            self.by.worker.received(queued, !thread::panicking());
         }
     }
 }

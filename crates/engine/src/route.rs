@@ -1,8 +1,13 @@
-//! The route of tasks of one type: a bit for each scheduler with a worker that lists the type.
+//! The route of tasks of one type: a bit for each scheduler with a worker that lists the type; and
+//! the routes of an engine, by the types of the tasks.
 
-use std::sync::Arc;
+use std::any::{TypeId, type_name};
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use filch_sync::atomic::{AtomicU64, Ordering};
+
+use crate::task::Task;
 
 /// The most schedulers of an engine: a bit for each in a word.
 pub(crate) const MAX_SCHEDULERS: usize = 64;
@@ -49,5 +54,25 @@ impl Route {
     pub(crate) fn schedulers(&self) -> u64 {
         // ORDERING: Acquire, for the Release in `list`. (loom cannot show it, as there.)
         self.listed_by.load(Ordering::Acquire)
+    }
+}
+
+/// The routes of an engine. A route stays, once it was looked up.
+#[derive(Default)]
+pub(crate) struct Routes(RwLock<HashMap<TypeId, Route>>);
+
+impl Routes {
+    /// Returns the route of tasks of that type. Takes a lock briefly: keep the result.
+    pub(crate) fn route<T: Task>(&self) -> Route {
+        let id = TypeId::of::<T>();
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(route) = known.get(&id) {
+            return route.clone();
+        }
+        drop(known);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let kind = TaskKind(known.len());
+        let fresh = || Route::new(kind, type_name::<T>());
+        known.entry(id).or_insert_with(fresh).clone()
     }
 }

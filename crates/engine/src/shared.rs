@@ -1,24 +1,24 @@
 //! State that the schedulers of an engine share: their links, the owners of data, the members.
 
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 
-use filch_event_queue::channel;
+use filch_event_queue::{Receiver, channel};
 use filch_parker::{AdaptiveSpinner, Parker};
 use filch_sync::{Condvar, Mutex, MutexGuard, lock};
 
+use crate::counter::Stats;
 use crate::data::owners::Owners;
 use crate::data::table::Role;
 use crate::error::StartError;
+use crate::exit::Exit;
 use crate::links::{Link, Links};
-use crate::member::Member;
-use crate::message::Order;
-use crate::report::{Report, SchedulerReport};
+use crate::message::{Message, Order};
+use crate::report::{Report, SchedulerReport, WorkerReport};
 use crate::route::{MAX_SCHEDULERS, Route};
-use crate::scheduler::place::Place;
-use crate::scheduler::stats::Stats;
 use crate::scheduler::unfit::{AddError, Unfit};
-use crate::worker::handle::{Inlet, WorkerHandle};
+use crate::worker::handle::WorkerHandle;
 use crate::worker::public::Public;
 use crate::worker::spec::{Spec, Worker};
 
@@ -115,8 +115,8 @@ impl Shared {
         }
         member.enter(scheduler, Arc::clone(&public), is_exclusive);
         members.next_worker += 1;
-        let inlet = Arc::clone(&self.links) as Arc<dyn Inlet>;
-        Ok(WorkerHandle { public, inlet })
+        let links = Arc::clone(&self.links);
+        Ok(WorkerHandle { public, links })
     }
 
     /// Checks that there is room for it, and registers it as owner of its data unless others are.
@@ -199,7 +199,7 @@ impl Shared {
 
     /// Returns whether that worker is of this engine.
     pub(crate) fn is_of(&self, worker: &WorkerHandle) -> bool {
-        std::ptr::addr_eq(Arc::as_ptr(&worker.inlet), Arc::as_ptr(&self.links))
+        Arc::ptr_eq(&worker.links, &self.links)
     }
 
     pub(crate) fn report(&self) -> Report {
@@ -216,5 +216,85 @@ impl Shared {
         Report {
             schedulers: schedulers.collect(),
         }
+    }
+}
+
+/// The place of a scheduler, which others can reach already. It goes to the thread that will drive
+/// the scheduler.
+pub(crate) struct Place {
+    pub(crate) number: usize,
+    pub(crate) queue: Receiver<Message>,
+    pub(crate) parker: Parker,
+    pub(crate) stats: Arc<Stats>,
+}
+
+/// A scheduler, as its engine keeps it.
+pub(crate) struct Member {
+    pub(crate) name: String,
+    /// Set when no worker may be added any more.
+    pub(crate) is_terminated: bool,
+    /// Set when its loop has ended.
+    pub(crate) is_over: bool,
+    /// Set if the engine has a thread for it.
+    pub(crate) has_thread: bool,
+    pub(crate) stats: Arc<Stats>,
+    workers: Vec<Arc<Public>>,
+    /// Set if its worker must be alone.
+    is_exclusive: bool,
+    /// The number of functions of its workers for each kind of task.
+    listed: HashMap<usize, usize>,
+}
+
+impl Member {
+    pub(crate) fn new(name: String, stats: &Arc<Stats>) -> Self {
+        Self {
+            name,
+            is_terminated: false,
+            is_over: false,
+            has_thread: false,
+            stats: Arc::clone(stats),
+            workers: Vec::new(),
+            is_exclusive: false,
+            listed: HashMap::new(),
+        }
+    }
+
+    /// Returns whether one more can be added, which must be alone if it `is_exclusive`.
+    pub(crate) fn has_room_for(&self, is_exclusive: bool) -> bool {
+        !self.is_exclusive && (!is_exclusive || self.workers.is_empty())
+    }
+
+    /// Adds a worker that is in the queue of its scheduler: tasks may follow it there.
+    pub(crate) fn enter(&mut self, scheduler: usize, public: Arc<Public>, is_exclusive: bool) {
+        for route in &public.lists {
+            *self.listed.entry(route.kind.0).or_default() += 1;
+            route.list(scheduler);
+        }
+        self.is_exclusive = is_exclusive;
+        self.workers.push(public);
+    }
+
+    /// Removes a worker that has ended. No tasks follow it, unless another one lists their type.
+    pub(crate) fn leave(&mut self, public: &Arc<Public>) {
+        self.workers.retain(|other| !Arc::ptr_eq(other, public));
+        self.is_exclusive = false;
+        for route in &public.lists {
+            let left = self.listed.entry(route.kind.0).or_insert(1);
+            *left -= 1;
+            if *left == 0 {
+                route.unlist(public.scheduler);
+            }
+        }
+    }
+
+    pub(crate) fn tell_all_to_end(&self) {
+        for worker in &self.workers {
+            worker.tell_to_end(Exit::Terminated);
+        }
+    }
+
+    pub(crate) fn reports(&self) -> Vec<WorkerReport> {
+        let workers = self.workers.iter();
+        workers.map(|worker| WorkerReport::of(worker)).collect()
     }
 }

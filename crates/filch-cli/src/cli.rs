@@ -5,11 +5,9 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
-use console::Term;
+use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::build;
-use crate::columns;
 use crate::count::{self, Source};
 
 /// Jobs on filch's schedulers: counts the words of text files, or simulates a build farm.
@@ -47,12 +45,9 @@ enum Command {
     /// cannot be counted, that is an error; all others are counted. A path named twice is counted
     /// twice.
     ///
-    /// A file is read to its end, whatever its stated size (files of /proc say 0), unless it
-    /// exceeds that by a GiB: then it is skipped, as endless. Bytes appended after the end was seen
+    /// A file is read to its end, whatever its stated size. Bytes appended after the end was seen
     /// are not counted. Pipes and standard input are read until they end, or until they are not
     /// text; what came before that is counted.
-    ///
-    /// Progress shows on standard error, if that is a terminal and a second has passed.
     #[command(after_help = EXIT_CODES)]
     Count {
         /// Folders, files and pipes; `-` is standard input. [default: -]
@@ -69,19 +64,16 @@ enum Command {
 #[derive(Debug, Args)]
 struct Counting {
     /// Workers of the scheduler, each with a thread. [default: one per core]
-    #[arg(long, value_name = "N")]
-    workers: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    workers: Option<u16>,
     /// The number of most frequent words to print.
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// Prints the result as one line of JSON, in which no word is cut.
-    #[arg(long)]
-    json: bool,
-    /// Reports the workers' activity: on standard error or, with --json, in the same document.
+    /// Reports the workers' activity on standard error.
     #[arg(long)]
     stats: bool,
-    /// Shows no progress, and does not name files skipped in folders. Errors, and the output of
-    /// --stats, appear all the same.
+    /// Does not name files skipped in folders. Errors, and the output of --stats, appear all the
+    /// same.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -101,16 +93,9 @@ pub(crate) fn main() -> ExitCode {
             count(&roots, &counting)
         }
         Some(Command::Build(build::Command::Simulate(arguments))) => {
-            match build::simulate::run(&arguments.settings()) {
-                Ok(report) => print(report.within(columns::width(&Term::stdout()))),
-                Err(error) => fail(&error, error.is_usage()),
-            }
-        }
-        Some(Command::Build(build::Command::Elsewhere(arguments))) => {
-            match build::elsewhere::run(&arguments) {
-                Ok(status) if status.success() => ExitCode::SUCCESS,
-                Ok(_) => ExitCode::FAILURE,
-                Err(error) => fail(&error, false),
+            match build::simulate::run(&arguments) {
+                Ok(report) => print(report),
+                Err(error) => fail(error, 2),
             }
         }
     }
@@ -123,13 +108,12 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
         complain("filch: counts what is typed; ctrl-D ends it");
     }
     let settings = count::Settings {
-        workers: counting.workers,
-        progress: !is_quiet,
+        workers: counting.workers.map(usize::from),
         ..count::Settings::default()
     };
     let report = match count::run(roots, &settings) {
         Ok(report) => report,
-        Err(error) => return fail(&error, error.is_usage()),
+        Err(error) => return fail(error, 1),
     };
     report.failures().for_each(complain);
     if report.is_void() {
@@ -144,13 +128,9 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
             complain(format_args!("skipped {unnamed} more"));
         }
     }
-    let printed = match counting.json {
-        true => print(report.json(counting.top, counting.stats)),
-        false => print(report.table(counting.top, columns::width(&Term::stdout()))),
-    };
-    if counting.stats && !counting.json {
-        let statistics = report.statistics(columns::width(&Term::stderr()));
-        complain(format_args!("\n{}", statistics.trim_end()));
+    let printed = print(report.table(counting.top));
+    if counting.stats {
+        complain(format_args!("\n{}", report.statistics()));
     }
     match report.failures().next() {
         Some(_) => ExitCode::FAILURE,
@@ -158,10 +138,10 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
     }
 }
 
-/// Says why there is no result. `is_usage` says that other arguments would help.
-fn fail(error: &impl Display, is_usage: bool) -> ExitCode {
+/// Says why there is no result.
+fn fail(error: impl Display, code: u8) -> ExitCode {
     complain(format_args!("filch: {error}"));
-    ExitCode::from(if is_usage { 2 } else { 1 })
+    ExitCode::from(code)
 }
 
 fn print(report: impl Display) -> ExitCode {

@@ -9,7 +9,6 @@ mod build;
 mod cli;
 mod columns;
 mod count;
-mod progress;
 
 use std::process::ExitCode;
 

@@ -9,16 +9,13 @@ use std::error::Error;
 use std::time::Instant;
 
 use filch::fork_join::{Pool, join};
-use filch::scheduler::{
-    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
-};
+use filch::scheduler::{Event, Process, Protocol, Scheduler, from_fn};
 
 /// The vocabulary.
 enum Sorting {}
 
 impl Protocol for Sorting {
-    /// The number of lists to come.
-    type Input = usize;
+    type Input = ();
     /// A list.
     type Message = Vec<u64>;
     type Command = ();
@@ -28,43 +25,23 @@ impl Protocol for Sorting {
     type Error = String;
 }
 
-/// Sorts the lists that it gets.
-#[derive(Default)]
-struct Sorter {
-    lists: usize,
-    middles: Vec<u64>,
-}
-
-impl Process<Sorting> for Sorter {
-    fn init(
-        &mut self,
-        _: &Context<'_, Sorting>,
-        _: &str,
-        lists: usize,
-    ) -> Result<(), InitError<Sorting>> {
-        self.lists = lists;
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Sorting>,
-        events: Events<'_, Sorting>,
-        out: &mut StepOutput<Sorting>,
-    ) -> Result<(), String> {
+/// Makes a process that sorts as many lists as that.
+fn sorter(lists: usize) -> impl Process<Sorting> {
+    let mut middles = Vec::new();
+    from_fn::<Sorting, _>(move |_, events, out| {
         for event in events {
             if let Event::Message(mut list) = event {
                 sort(&mut list);
                 let middle = list.get(list.len() / 2).ok_or("a list of nothing")?;
-                self.middles.push(*middle);
+                middles.push(*middle);
             }
         }
-        match self.middles.len() < self.lists {
+        match middles.len() < lists {
             true => out.idle(),
-            false => out.done(std::mem::take(&mut self.middles)),
+            false => out.done(std::mem::take(&mut middles)),
         }
         Ok(())
-    }
+    })
 }
 
 /// Quicksort: another worker may sort one part at the same time.
@@ -102,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     let mut sorters = Vec::new();
     for (lists, length) in sizes {
-        let sorter = scheduler.submit(Sorter::default(), "run", lists)?;
+        let sorter = scheduler.submit(sorter(lists), "run", ())?;
         for seed in 0..lists {
             scheduler.send(sorter.pid(), list(seed as u64, length))?;
         }

@@ -32,7 +32,7 @@ impl Worker {
         let nested = (outer + u32::from(!self.is_isolated())).max(1);
         self.nested.set(nested);
         self.owner.stack.begin(found.job.name());
-        match found.is_isolated || nested >= self.shared.nested_jobs() {
+        match found.is_isolated || nested >= self.shared.nested_jobs {
             true => self.isolate(|worker| found.job.run(worker)),
             false => found.job.run(self),
         }

@@ -73,7 +73,7 @@ impl Worker {
         let rb = if forked.take_back() {
             let worker = forked.owner;
             // SAFETY: this is the owner, and took it back.
-            let b = unsafe { forked.content.take_closure() };
+            let b = unsafe { forked.take_closure() };
             mem::forget(forked);
             b(worker)
         } else {
@@ -102,12 +102,14 @@ fn take_back_slowly(worker: &Worker) -> bool {
 }
 
 /// A job that lies in the deque, and is not moved until it has been taken back, or its latch says
-/// that it is done. Dropped before that, because the other branch unwinds, it ends first.
+/// that it is done. Dropped before that, because the other branch unwinds, it ends first. Neither the
+/// closure nor the result is dropped with it: they are taken out.
 #[repr(C)]
 struct Forked<'worker, F: FnOnce(&Worker) -> R, R> {
     job: Job,
     owner: &'worker Worker,
-    content: Content<F, R>,
+    closure: UnsafeCell<ManuallyDrop<F>>,
+    result: UnsafeCell<MaybeUninit<Result<R, Payload>>>,
 }
 
 impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
@@ -122,7 +124,8 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         Self {
             job: Job::new(&Self::KIND),
             owner,
-            content: Content::new(closure),
+            closure: UnsafeCell::new(ManuallyDrop::new(closure)),
+            result: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
 
@@ -145,12 +148,24 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         let this = unsafe { job.cast::<Self>().as_ref() };
         let latch = this.job.latch();
         latch.begin(worker.as_thief());
-        // SAFETY: the thief has the job; nobody looks at the result before the latch says that it
-        // is there.
-        unsafe { this.content.run(worker) };
+        // SAFETY: the thief has the job.
+        let closure = unsafe { this.take_closure() };
+        let result = catch_unwind(AssertUnwindSafe(|| closure(worker)));
+        // SAFETY: nobody looks at the result before the latch says that it is there.
+        this.result
+            .with_mut(|place| unsafe { (*place).write(result) });
         // Of the owner, which runs on, no more than the seat is looked at. Nothing of the job is
         // touched after this.
         worker.shared.finish(latch, this.owner.index());
+    }
+
+    /// # Safety
+    /// The job is the caller's alone, and this is called once.
+    #[inline(always)]
+    unsafe fn take_closure(&self) -> F {
+        // SAFETY: the caller's.
+        self.closure
+            .with_mut(|closure| unsafe { ManuallyDrop::take(&mut *closure) })
     }
 
     /// Takes the job back; `false` if a thief has it.
@@ -168,8 +183,10 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     fn wait(&self) -> Result<R, Payload> {
         let latch = self.job.latch();
         lend(latch, || self.owner.wait_for(latch));
-        // SAFETY: this is the owner, and it is done.
-        unsafe { self.content.take_result() }
+        // SAFETY: this is the owner, and the thief has left the result. It is taken once: nobody
+        // waits again.
+        self.result
+            .with(|place| unsafe { (*place).assume_init_read() })
     }
 }
 
@@ -182,7 +199,7 @@ impl<F: FnOnce(&Worker) -> R, R> Drop for Forked<'_, F, R> {
         let ended = catch_unwind(AssertUnwindSafe(|| {
             let result = if self.take_back() {
                 // SAFETY: this is the owner, and took it back.
-                let b = unsafe { self.content.take_closure() };
+                let b = unsafe { self.take_closure() };
                 Ok(b(self.owner))
             } else {
                 self.wait()
@@ -192,60 +209,5 @@ impl<F: FnOnce(&Worker) -> R, R> Drop for Forked<'_, F, R> {
         if let Err(payload) = ended {
             discard(payload);
         }
-    }
-}
-
-/// The closure of a job that lies on its owner's stack, and the place of its result. It is dropped
-/// with neither: they are taken out.
-#[repr(C)]
-pub(crate) struct Content<F, R> {
-    closure: UnsafeCell<ManuallyDrop<F>>,
-    result: UnsafeCell<MaybeUninit<Result<R, Payload>>>,
-}
-
-impl<F, R> Content<F, R> {
-    #[inline(always)]
-    pub(crate) fn new(closure: F) -> Self {
-        Self {
-            closure: UnsafeCell::new(ManuallyDrop::new(closure)),
-            result: UnsafeCell::new(MaybeUninit::uninit()),
-        }
-    }
-
-    /// # Safety
-    /// The job is the caller's alone, and this or [`run`](Self::run) is called once.
-    #[inline(always)]
-    pub(crate) unsafe fn take_closure(&self) -> F {
-        // SAFETY: the caller's.
-        self.closure
-            .with_mut(|closure| unsafe { ManuallyDrop::take(&mut *closure) })
-    }
-
-    /// Calls the closure, and leaves what comes of it.
-    ///
-    /// # Safety
-    /// As for [`take_closure`](Self::take_closure); and nobody looks at the result before this has
-    /// returned.
-    #[inline(always)]
-    pub(crate) unsafe fn run(&self, worker: &Worker)
-    where
-        F: FnOnce(&Worker) -> R,
-    {
-        // SAFETY: the caller's.
-        let closure = unsafe { self.take_closure() };
-        let result = catch_unwind(AssertUnwindSafe(|| closure(worker)));
-        self.result.with_mut(|place| {
-            // SAFETY: the caller's.
-            unsafe { (*place).write(result) };
-        });
-    }
-
-    /// # Safety
-    /// [`run`](Self::run) has returned, before this, and the result is taken once.
-    #[inline(always)]
-    pub(crate) unsafe fn take_result(&self) -> Result<R, Payload> {
-        // SAFETY: the caller's.
-        self.result
-            .with(|place| unsafe { (*place).assume_init_read() })
     }
 }

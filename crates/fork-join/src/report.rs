@@ -82,7 +82,7 @@ impl JobStack {
                 doing => doing,
             },
             depth,
-            names: names.collect(),
+            jobs: names.collect(),
         }
     }
 
@@ -109,41 +109,24 @@ impl JobStack {
 
 /// The report on a thread of a pool: see [`Pool::report`](crate::Pool::report).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ThreadReport {
-    index: usize,
-    doing: Doing,
-    depth: usize,
-    names: Vec<&'static str>,
-}
-
-impl ThreadReport {
     /// The [index](crate::Worker::index) of its worker.
-    pub fn index(&self) -> usize {
-        self.index
-    }
-
-    /// Returns what it does in the innermost of its jobs.
-    pub fn doing(&self) -> Doing {
-        self.doing
-    }
-
+    pub index: usize,
+    /// The occupation of the thread in the innermost of its jobs.
+    pub doing: Doing,
+    /// The number of jobs on its stack.
+    pub depth: usize,
     /// The jobs that stand on its stack, each begun while the one before waited: the outermost
     /// first, eight at most. A job is called as its closure is: after the function that this
     /// stands in.
-    pub fn jobs(&self) -> &[&'static str] {
-        &self.names
-    }
-
-    /// Returns the number of jobs on its stack.
-    pub fn depth(&self) -> usize {
-        self.depth
-    }
+    pub jobs: Vec<&'static str>,
 }
 
 impl fmt::Display for ThreadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "thread {} {}", self.index, self.doing)?;
-        for (level, name) in self.names.iter().enumerate() {
+        for (level, name) in self.jobs.iter().enumerate() {
             let place = if level == 0 {
                 " in"
             } else {
@@ -151,7 +134,7 @@ impl fmt::Display for ThreadReport {
             };
             write!(f, "{place} {name}")?;
         }
-        match self.depth - self.names.len() {
+        match self.depth - self.jobs.len() {
             0 => Ok(()),
             more => write!(f, ", and {more} more"),
         }

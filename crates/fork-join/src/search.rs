@@ -100,14 +100,13 @@ impl Worker {
     /// Finds something that a wait for `awaited` may run. In an isolated region, a part of it:
     /// there the thief, too, begins nothing else.
     pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<Found> {
-        let rest = || match self.is_isolated() {
-            true => self.find_in_region().or_else(|| {
-                let count = ptr::from_ref(awaited).cast();
-                self.find_share_of(count).map(Found::from)
-            }),
-            false => self.find(),
+        let share = || {
+            let count = ptr::from_ref(awaited).cast();
+            self.is_isolated().then(|| self.find_share_of(count))?
         };
-        self.steal_back(awaited).or_else(rest)
+        self.steal_back(awaited)
+            .or_else(|| self.find_allowed())
+            .or_else(|| share().map(Found::from))
     }
 
     /// Finds a job for this thread alone, of the scope that has its count there. The others stay.

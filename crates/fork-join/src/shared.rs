@@ -131,7 +131,7 @@ pub struct Shared {
     /// The time that a joiner that finds nothing looks on before it sleeps.
     pub(crate) patience: AdaptiveSpinner,
     /// The largest number of jobs on a stack that are no parts of one another.
-    nested_jobs: u32,
+    pub(crate) nested_jobs: u32,
 }
 
 /// The threads that run jobs.
@@ -167,15 +167,16 @@ pub trait Host: Send + Sync {
 }
 
 impl Shared {
-    /// Makes a pool in which nobody is seated.
-    pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner) -> Self {
+    /// Makes a pool in which nobody is seated. At most `nested_jobs` that are no parts of one another
+    /// stand on a stack.
+    pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner, nested_jobs: u32) -> Self {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
             common: Injector::new(),
             sleepers: Sleepers::new(),
             host,
             patience,
-            nested_jobs: u32::MAX,
+            nested_jobs,
         }
     }
 
@@ -195,19 +196,6 @@ impl Shared {
     /// All of them.
     pub(crate) fn all_seats(&self) -> impl Iterator<Item = &Seat> {
         (0..self.seat_count()).map(|seat| self.seat(seat))
-    }
-
-    /// Sets the largest number of jobs on a stack that are no parts of one another.
-    #[must_use]
-    pub fn with_nested_jobs(self, count: u32) -> Self {
-        Self {
-            nested_jobs: count,
-            ..self
-        }
-    }
-
-    pub(crate) fn nested_jobs(&self) -> u32 {
-        self.nested_jobs
     }
 
     /// Reserves a seat for a thread that is to come: what every thread is told, it is told already.

@@ -52,7 +52,7 @@ fn deepest(config: Config) -> usize {
             });
         }
         let is_over = || {
-            let sleeps = |thread: &ThreadReport| thread.doing() == Doing::Sleeps;
+            let sleeps = |thread: &ThreadReport| thread.doing == Doing::Sleeps;
             pool.report().iter().any(sleeps) || begun.load(Ordering::Relaxed) == JOBS
         };
         while !is_over() {
@@ -172,7 +172,7 @@ fn sibling(config: Config, run: impl Fn(&Worker, &dyn Fn(&Worker)) + Sync) {
     let both = Barrier::new(2);
     pool.install(|worker| {
         let here = worker.index();
-        let sleeps = || pool.report()[here].doing() == Doing::Sleeps;
+        let sleeps = || pool.report()[here].doing == Doing::Sleeps;
         let siblings = |worker: &Worker| {
             worker.scope(|scope| {
                 scope.spawn(|_, _| {

@@ -80,7 +80,7 @@ fn a_deadlock_is_reported_with_both_names() {
     let hanging = thread::scope(|scope| {
         let hangs = scope.spawn(|| holds_a_lock_across_a_join(&pool, &lock, &is_over));
         let hanging = loop {
-            let is_nested = |report: &ThreadReport| report.depth() == 2;
+            let is_nested = |report: &ThreadReport| report.depth == 2;
             if let Some(report) = pool.report().into_iter().find(is_nested) {
                 break report;
             }
@@ -91,14 +91,14 @@ fn a_deadlock_is_reported_with_both_names() {
         hangs.join().unwrap();
         hanging
     });
-    let [outer, inner] = hanging.jobs() else {
+    let [outer, inner] = &hanging.jobs[..] else {
         panic!("{hanging}");
     };
     // The closures stand in the function that spawns them.
     assert!(has(outer, "holds_a_lock_across_a_join"), "{hanging}");
     assert!(has(inner, "holds_a_lock_across_a_join"), "{hanging}");
     assert_ne!(outer, inner, "{hanging}");
-    assert_eq!(hanging.doing(), Doing::Runs);
+    assert_eq!(hanging.doing, Doing::Runs);
 }
 
 /// Each state of a thread is seen from outside.
@@ -106,23 +106,23 @@ fn a_deadlock_is_reported_with_both_names() {
 fn what_a_thread_does_is_reported() {
     let pool = Pool::new(2).unwrap();
     let doing = |wanted: Doing| {
-        let is_so = |report: &ThreadReport| report.doing() == wanted;
+        let is_so = |report: &ThreadReport| report.doing == wanted;
         while !pool.report().iter().any(is_so) {
             thread::yield_now();
         }
     };
     let are_idle = || {
         let report = pool.report();
-        report.len() == 2 && report.iter().all(|thread| thread.doing() == Doing::Idle)
+        report.len() == 2 && report.iter().all(|thread| thread.doing == Doing::Idle)
     };
     while !are_idle() {
         thread::yield_now();
     }
     pool.install(|worker| {
-        assert_eq!(pool.report()[worker.index()].doing(), Doing::Runs);
+        assert_eq!(pool.report()[worker.index()].doing, Doing::Runs);
         worker.blocking(|| doing(Doing::Blocks));
         wait_beside(worker, || doing(Doing::Sleeps), || true);
-        assert_eq!(pool.report()[worker.index()].doing(), Doing::Runs);
+        assert_eq!(pool.report()[worker.index()].doing, Doing::Runs);
     });
     assert!(format!("{pool:?}").contains("ThreadReport"));
 }

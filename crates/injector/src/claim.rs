@@ -1,7 +1,6 @@
 //! Items between their claim and their taker.
 
-use crate::block::Block;
-use crate::blocks::Blocks;
+use crate::block::{Block, Blocks};
 use crate::position::Position;
 
 /// Filled slots that a consumer has claimed and not yet emptied, all in one block.

@@ -7,8 +7,8 @@ use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
 use crate::backoff::Backoff;
+use crate::block::Blocks;
 use crate::block::{Abandon, Next};
-use crate::blocks::Blocks;
 use crate::claim::Claim;
 use crate::position::{MAX_SLOTS, Position};
 

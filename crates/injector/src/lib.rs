@@ -5,7 +5,6 @@ extern crate alloc;
 
 mod backoff;
 mod block;
-mod blocks;
 mod claim;
 mod injector;
 mod mark;

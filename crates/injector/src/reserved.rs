@@ -1,7 +1,6 @@
 //! Slots between a producer's claim and its items.
 
-use crate::block::Block;
-use crate::blocks::Blocks;
+use crate::block::{Block, Blocks};
 use crate::position::Position;
 
 /// Slots of one block that a producer has claimed and not yet filled.

@@ -67,7 +67,7 @@ const NOT_SHOWN: [&str; 20] = [
     "workers.processor.blocked_in_place",
     "workers.processor.made_way",
     "workers.processor.handed_to_waiters",
-    "workers.processor.lent",
+    "workers.processor.sent_to_bound",
     "workers.processor.retired",
 ];
 

@@ -6,21 +6,15 @@
 mod block_on;
 #[cfg(not(target_os = "none"))]
 mod parker;
-#[cfg(not(target_os = "none"))]
-mod shared;
 mod spinner;
 mod token;
-#[cfg(not(target_os = "none"))]
-mod unparker;
 
 #[cfg(not(target_os = "none"))]
 pub use block_on::{block_on, poll_until};
 #[cfg(not(target_os = "none"))]
-pub use parker::Parker;
+pub use parker::{Parker, Unparker};
 pub use spinner::{AdaptiveSpinner, Spin};
 pub use token::Token;
-#[cfg(not(target_os = "none"))]
-pub use unparker::Unparker;
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}

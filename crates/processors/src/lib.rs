@@ -25,7 +25,7 @@ mod thread;
 
 pub use filch_injector::AllocateError;
 pub use observe::dump::Dump;
-pub use observe::lengths::QueueLengths;
+pub use observe::look::QueueLengths;
 pub use observe::running::{Inside, RunningTask};
 pub use pool::attach::AttachError;
 pub use pool::config::{Config, StartError};
@@ -33,11 +33,11 @@ pub use pool::config::{Config, StartError};
 pub use pool::current::is_machine;
 pub use pool::current::with_source;
 pub use pool::processors::Processors;
+pub use pool::runner::Awaited;
 pub use pool::runner::Runner;
 pub use pool::threads::{Machines, Thread};
-pub use pool::visit::Awaited;
 pub use protocol::quiescence::NeverQuiescent;
-pub use protocol::state::binding::BoundId;
+pub use protocol::state::synced::BoundId;
 pub use protocol::threads::ThreadStats;
 pub use queues::source::{Piece, Source};
 #[doc(hidden)] // for the schedulers, which count per worker too

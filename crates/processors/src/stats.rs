@@ -1,6 +1,9 @@
-//! Counters of each processor's work, with one writer at a time, and their snapshot.
+//! Counters of each processor's work, with one writer at a time, and their snapshot; and the time
+//! that a count has been the same.
 
+use std::fmt;
 use std::ops::Add;
+use std::time::{Duration, Instant};
 
 use filch_sync::atomic::{AtomicU64, Ordering};
 
@@ -18,6 +21,16 @@ macro_rules! counters {
             /// Counts the tasks and pieces run.
             pub(crate) fn run_in_all(&self) -> u64 {
                 self.run + self.pieces
+            }
+        }
+
+        impl fmt::Display for ProcessorStats {
+            /// Writes the counts that are not zero.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                $(if self.$name != 0 {
+                    write!(f, ", {} {}", stringify!($name).replace('_', " "), self.$name)?;
+                })*
+                Ok(())
             }
         }
 
@@ -93,7 +106,7 @@ counters! {
     /// Times its thread gave it, between two tasks, to one that was back from a blocking call.
     handed_to_waiters,
     /// Times its thread found a task for a thread that waited for one that is bound to it.
-    lent,
+    sent_to_bound,
     /// Times it was given up, because there were to be fewer.
     retired,
 }
@@ -119,9 +132,71 @@ impl Counter {
         self.add(n.wrapping_neg());
     }
 
+    /// Sets it to zero, by the same one.
+    #[inline]
+    pub fn reset(&self) {
+        // ORDERING: Relaxed: see `add`.
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// The count now, or a moment ago.
     pub fn get(&self) -> u64 {
         // ORDERING: Relaxed: see `add`.
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Counters seen at former looks.
+#[derive(Default)]
+pub(crate) struct Progress {
+    /// The tasks and pieces run, by processor.
+    pub(crate) processors: Sightings<u64>,
+    /// The activity, and how often it had changed, by machine.
+    pub(crate) machines: Sightings<u32>,
+}
+
+/// Counts by number, and since when they have been the same.
+pub(crate) struct Sightings<C>(Vec<Option<(C, Instant)>>);
+
+impl<C> Default for Sightings<C> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<C: PartialEq> Sightings<C> {
+    /// Returns the least time that the count of that number has been the same; `None` if it was
+    /// another one at the last look, or there was none.
+    pub(crate) fn look(&mut self, number: usize, count: C, now: Instant) -> Option<Duration> {
+        if self.0.len() <= number {
+            self.0.resize_with(number + 1, || None);
+        }
+        match &self.0[number] {
+            Some((seen, since)) if *seen == count => Some(now.saturating_duration_since(*since)),
+            _ => {
+                self.0[number] = Some((count, now));
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Sightings;
+
+    #[test]
+    fn from_the_first_sight_of_the_same_count() {
+        let mut seen = Sightings::default();
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        assert_eq!(seen.look(2, 7, at(0)), None);
+        assert_eq!(seen.look(2, 7, at(1)), Some(Duration::from_secs(1)));
+        assert_eq!(seen.look(2, 7, at(3)), Some(Duration::from_secs(3)));
+        assert_eq!(seen.look(2, 8, at(4)), None);
+        assert_eq!(seen.look(0, 7, at(5)), None, "another number");
+        assert_eq!(seen.look(2, 8, at(6)), Some(Duration::from_secs(2)));
     }
 }

@@ -36,7 +36,7 @@ impl Work for Queue {
 /// That many processors, on each of which the machine of its number runs.
 fn running<const N: usize>() -> (Coordinator, [Permit; N]) {
     let coordinator = Coordinator::new(N, N, 4, 4);
-    coordinator.start(N, &Queue::empty()).unwrap();
+    coordinator.start(N, N, &Queue::empty()).unwrap();
     let permits = [(); N].map(|()| coordinator.take_idle().unwrap().0);
     (coordinator, permits)
 }
@@ -135,55 +135,6 @@ fn a_queued_task_that_is_demanded_comes_before_one_that_waits() {
     assert_eq!(coordinator.take_grant(0), None);
 }
 
-/// Machine 0 has made way, and machine 1 has the processor.
-fn made_way(work: &Queue) -> (Coordinator, Permit) {
-    let (coordinator, permit) = one_processor();
-    work.has_task.set(true);
-    coordinator.hand_off(permit, 0, work).unwrap();
-    let permit = told_to_search(&coordinator, 1, work);
-    assert!(!coordinator.has_resting());
-    (coordinator, permit)
-}
-
-#[test]
-fn one_that_rests_gets_a_processor_that_has_nothing_to_do() {
-    let work = Queue::empty();
-    let (coordinator, permit) = made_way(&work);
-    let permit = coordinator.hand_to_resting(permit, 1).unwrap_err();
-    coordinator.begin_to_rest(0);
-    assert!(coordinator.has_resting());
-    coordinator.hand_to_resting(permit, 1).unwrap();
-    assert!(!coordinator.has_resting());
-    let permit = told_to_run(&coordinator, 0);
-    coordinator.hand_off(permit, 0, &work).unwrap();
-}
-
-#[test]
-fn one_that_rests_gets_an_idle_processor_and_no_second_one() {
-    let work = Queue::empty();
-    let (coordinator, [first, second]) = running();
-    coordinator.go_idle(second, 1, false, &work);
-    coordinator.hand_off(first, 0, &work).unwrap();
-    coordinator.begin_to_rest(0);
-    assert!(!coordinator.has_resting());
-    let permit = told_to_run(&coordinator, 0);
-    assert!(
-        coordinator.take_idle().is_some(),
-        "the other one is still idle"
-    );
-    coordinator.hand_off(permit, 0, &work).unwrap();
-}
-
-#[test]
-fn a_rest_ends_once() {
-    let work = Queue::empty();
-    let (coordinator, permit) = made_way(&work);
-    coordinator.begin_to_rest(0);
-    assert!(coordinator.stop_resting(0) && !coordinator.has_resting());
-    assert!(!coordinator.stop_resting(0) && !coordinator.has_resting());
-    assert!(coordinator.hand_to_resting(permit, 1).is_err());
-}
-
 #[test]
 fn a_processor_is_to_make_way_once_each_time() {
     let long_turns = LongTurns::new(2);
@@ -252,7 +203,7 @@ fn a_number_is_raised_as_far_as_it_must() {
 fn an_idle_processor_too_many_is_given_up_at_once() {
     let work = Queue::empty();
     let coordinator = Coordinator::new(2, 2, 4, 4);
-    coordinator.start(2, &work).unwrap();
+    coordinator.start(2, 1, &work).unwrap();
     coordinator.shrink(1, &work);
     let (permit, machine) = coordinator.take_idle().expect("one is left");
     assert_eq!((permit.processor(), machine), (0, 0));
@@ -299,7 +250,7 @@ fn one_that_has_exited_makes_no_more_room() {
     let work = Queue::empty();
     let (limit, spares) = (2, 0);
     let coordinator = Coordinator::new(1, 1, limit, spares);
-    coordinator.start(1, &work).unwrap();
+    coordinator.start(1, 1, &work).unwrap();
     let (permit, _) = coordinator.take_idle().unwrap();
     coordinator.hand_off(permit, 0, &work).unwrap();
     work.has_task.set(true);
@@ -341,7 +292,7 @@ fn what_is_over_is_not_started() {
     assert_eq!(coordinator.take_grant(0), Some(Grant::Exit));
     coordinator.exit(0, parker);
     assert!(coordinator.is_deserted());
-    coordinator.start(1, &work).unwrap();
+    coordinator.start(1, 1, &work).unwrap();
     assert!(coordinator.take_idle().is_none());
     assert!(!coordinator.grow(0, &work));
 }
@@ -377,7 +328,7 @@ fn the_place_of_a_guest_that_left_has_no_thread() {
             Ok(())
         }
     });
-    coordinator.start(2, &work).unwrap();
+    coordinator.start(2, 1, &work).unwrap();
     let (_running, _) = coordinator.take_idle().unwrap();
     let (permit, lender) = coordinator.borrow_idle().unwrap();
     let (place, parker) = coordinator.register(lender).unwrap();
@@ -409,7 +360,7 @@ fn a_pool_whose_last_thread_leaves_as_another_cannot_begin_is_over() {
             false => Err(io::ErrorKind::WouldBlock.into()),
         }
     });
-    coordinator.start(2, &work).unwrap();
+    coordinator.start(2, 1, &work).unwrap();
     let (permit, _) = coordinator.take_idle().unwrap();
     let id = coordinator.bind(|_| {}).unwrap().unwrap();
     work.has_task.set(true);
@@ -434,7 +385,7 @@ fn a_pool_whose_last_thread_leaves_as_another_cannot_begin_is_over() {
 fn a_guest_that_blocks_comes_back_to_a_pool_without_a_thread() {
     let work = Queue::empty();
     let coordinator = Coordinator::new(2, 2, 4, 4);
-    coordinator.start(2, &work).unwrap();
+    coordinator.start(2, 1, &work).unwrap();
     let (_begins, _) = coordinator.take_idle().unwrap();
     let (permit, lender) = coordinator.borrow_idle().unwrap();
     let (place, _parker) = coordinator.register(lender).unwrap();

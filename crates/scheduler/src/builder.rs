@@ -12,11 +12,11 @@ use filch_sync::{Arc, CachePadded, Mutex};
 use crate::handle::handle::{Extensions, Shared};
 use crate::observe::running::OnLongStep;
 use crate::process::context;
+use crate::protocol::debug_fields;
 use crate::table::Admission;
 use crate::table::body::Task;
-use crate::table::stats::Counters;
 use crate::table::table::Table;
-use crate::turn::budget::{Budget, Clock};
+use crate::turn::budget::Budget;
 use crate::turn::driver::Driver;
 use crate::{
     CommandHandler, Completion, Handle, LifeCycle, Node, Observer, Protocol, RunningCall, Scheduler,
@@ -27,20 +27,13 @@ use crate::{
 pub struct Builder<P: Protocol> {
     processors: Config,
     limit: Option<usize>,
-    events_per_step: usize,
-    slice: Duration,
-    /// The clock that times the slices.
-    pub(crate) clock: Clock,
+    pub(crate) budget: Budget,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
-    journal: Option<Box<dyn Observer>>,
+    observer: Option<Box<dyn Observer>>,
     watchdog: Option<(Duration, OnLongStep)>,
 }
-
-/// The defaults of the builder.
-const EVENTS_PER_STEP: usize = 1024;
-const SLICE: Duration = Duration::from_millis(4);
 
 // Here, as a scheduler must not know how it is built.
 impl<P: Protocol> Scheduler<P> {
@@ -49,13 +42,11 @@ impl<P: Protocol> Scheduler<P> {
         Builder {
             processors: Config::default(),
             limit: None,
-            events_per_step: EVENTS_PER_STEP,
-            slice: SLICE,
-            clock: filch_sync::time::now,
+            budget: Budget::default(),
             handler: None,
             node: Node::default(),
             hooks: None,
-            journal: None,
+            observer: None,
             watchdog: None,
         }
     }
@@ -68,55 +59,14 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// Sets the largest number of threads, for workers and for [calls that
-    /// block](crate::Handle::blocking) together, as
-    /// [`Config::thread_limit`](filch_processors::Config::thread_limit) counts them. Beyond it a
-    /// call that blocks keeps its worker until it returns, and runnable processes wait for it.
-    /// Default: 512, and one per worker that there can be.
-    pub fn thread_limit(mut self, threads: usize) -> Self {
-        self.processors = self.processors.thread_limit(threads);
-        self
-    }
-
-    /// Sets the largest number of workers for [`Handle::set_workers`]. Default: four times the
-    /// parallelism that the system reports, or the initial number, if that is more.
-    pub fn max_workers(mut self, workers: usize) -> Self {
-        self.processors = self.processors.max_processors(workers);
-        self
-    }
-
-    /// Names the workers' threads: `name`, a dash and a number. Default: `filch`. It must not
-    /// contain a NUL byte.
-    pub fn thread_name(mut self, name: &'static str) -> Self {
-        self.processors = self.processors.thread_name(name);
-        self
-    }
-
-    /// Sets the size of the workers' stacks, in bytes. Default: that of Rust's threads. With
-    /// another size no thread outside takes steps: see [`guests`](Self::guests).
-    pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.processors = self.processors.stack_size(bytes);
-        self
-    }
-
-    /// Allows a thread that waits in `execute`, `call` or [`ProcessHandle::join`] to run the
-    /// process itself, while a worker is idle, instead of waking that worker: this takes a fraction
-    /// of a microsecond instead of tens. Say `false` if the steps need a worker's stack or
-    /// priority, or must not see the thread-local values of just any thread. Default: allowed.
-    ///
-    /// [`ProcessHandle::join`]: crate::ProcessHandle::join
-    pub fn guests(mut self, may_run: bool) -> Self {
-        self.processors = self.processors.guests(may_run);
-        self
-    }
-
-    /// Sets the pause between two looks of an idle worker at the one it watches: a busy worker that
-    /// has fetched its processes as fast as a second worker could have. A process that was just
-    /// made runnable may wait that long behind the step that made it so (Linux adds some 50 µs).
-    /// Longer: a message passed from process to process disturbs fewer caches. Zero: no worker is
-    /// watched, and such a message takes longer. At most a second. Default: 50 µs.
-    pub fn watch_interval(mut self, interval: Duration) -> Self {
-        self.processors = self.processors.watch_interval(interval);
+    /// Sets more of the workers' threads, by [`filch_processors::Config`], whose processors are the
+    /// workers: the largest number of both, their names and stacks; how soon an idle worker helps a
+    /// busy one; and whether [guests](filch_processors::Config::guests) may run processes, threads
+    /// that wait in `execute`, `call` or [`join`](crate::ProcessHandle::join) while a worker is
+    /// idle. Say no if steps need a worker's stack or priority, or must not see the thread-local
+    /// values of just any thread.
+    pub fn threads(mut self, set: impl FnOnce(Config) -> Config) -> Self {
+        self.processors = set(self.processors);
         self
     }
 
@@ -126,7 +76,7 @@ impl<P: Protocol> Builder<P> {
     /// must not panic. Timers have a clock of their own. Default: [`Instant::now`].
     pub fn clock(mut self, now: fn() -> Instant) -> Self {
         self.processors = self.processors.clock(now);
-        self.clock = now;
+        self.budget.clock = now;
         self
     }
 
@@ -142,7 +92,7 @@ impl<P: Protocol> Builder<P> {
     /// An event that ends a process, or replaces it, does not wait for the events before it: see
     /// [`terminate`](Handle::terminate).
     pub fn events_per_step(mut self, events: usize) -> Self {
-        self.events_per_step = events;
+        self.budget.events = u32::try_from(events).unwrap_or(u32::MAX);
         self
     }
 
@@ -157,7 +107,7 @@ impl<P: Protocol> Builder<P> {
     /// left the caches when it reads them. Zero: steps are not timed; each is given as many events
     /// as allowed, and then others run. Default: 4 ms.
     pub fn slice(mut self, slice: Duration) -> Self {
-        self.slice = slice;
+        self.budget.slice = slice;
         self
     }
 
@@ -192,7 +142,7 @@ impl<P: Protocol> Builder<P> {
     /// Sets the observer, which is told of processes and commands, for reports. It costs a call for
     /// each process that begins or ends, two for each command, none for a message. Default: none.
     pub fn observer(mut self, observer: impl Observer) -> Self {
-        self.journal = Some(Box::new(observer));
+        self.observer = Some(Box::new(observer));
         self
     }
 
@@ -202,7 +152,7 @@ impl<P: Protocol> Builder<P> {
     ///
     /// A step in a [blocking](Handle::blocking) call keeps no worker, and begins anew when it is
     /// back. Other user code that a worker runs for a process is reported, too. The
-    /// [type](RunningCall::type_name) is known if there is a [journal](Self::observer).
+    /// [type](RunningCall::type_name) is known if there is an [observer](Self::observer).
     pub fn watchdog(
         mut self,
         limit: Duration,
@@ -221,30 +171,28 @@ impl<P: Protocol> Builder<P> {
         if self.limit == Some(0) {
             return Err(BuildError::ZeroLimit);
         }
-        if self.events_per_step == 0 {
+        if self.budget.events == 0 {
             return Err(BuildError::ZeroEventsPerStep);
         }
-        let budget = Budget::new(self.events_per_step, self.slice, self.clock);
-        let limit = self.limit.and_then(NonZeroUsize::new);
-        let processors = Processors::with_prefetch(self.processors, Task::prefetch);
-        let processors = processors.map_err(BuildError::Processors)?;
+        self.start().map_err(BuildError::Processors)
+    }
+
+    fn start(self) -> Result<Scheduler<P>, StartError> {
+        let processors = Processors::with_prefetch(self.processors, Task::prefetch)?;
         let workers = processors.max_count();
-        let counters = (0..workers)
-            .map(|_| CachePadded::new(Counters::default()))
-            .collect();
-        let table = Table::new(self.node);
+        let counters = (0..workers).map(|_| CachePadded::default()).collect();
         let handle = Handle::new(Shared {
             owners: AtomicUsize::new(1),
             processors,
-            table,
+            table: Table::new(self.node),
             extensions: Extensions::default(),
             elsewhere: Mutex::new(Some(None)),
             waker_functions: context::functions::<P>(),
             looking: Mutex::new(()),
-            admission: Admission::new(limit, workers),
+            admission: Admission::new(self.limit.and_then(NonZeroUsize::new), workers),
             hooks: self.hooks,
-            journal: self.journal,
-            first_allowance: budget.first_allowance(),
+            observer: self.observer,
+            first_allowance: self.budget.first_allowance(),
             counters,
             aborting: AtomicBool::new(false),
             aborted: AtomicUsize::new(0),
@@ -252,30 +200,19 @@ impl<P: Protocol> Builder<P> {
             left_timers: Arc::default(),
             dropped: AtomicU64::new(0),
         });
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
-        let machines = Processors::start(&handle.shared().processors, driver)
-            .map_err(BuildError::Processors)?;
+        let driver = Driver::new(handle.clone(), self.handler, self.budget);
+        let machines = Processors::start(&handle.shared().processors, Arc::new(driver))?;
         // Shut down, if the system refuses the other thread.
         let scheduler = Scheduler::running(handle, machines);
         if let Some((limit, call)) = self.watchdog {
-            let thread = |error| BuildError::Processors(StartError::Thread(error));
-            scheduler.watch_steps(limit, call).map_err(thread)?;
+            let watched = scheduler.watch_steps(limit, call);
+            watched.map_err(StartError::Thread)?;
         }
         Ok(scheduler)
     }
 }
 
-impl<P: Protocol> fmt::Debug for Builder<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("processors", &self.processors)
-            .field("limit", &self.limit)
-            .field("events_per_step", &self.events_per_step)
-            .field("slice", &self.slice)
-            .field("node", &self.node)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(Builder<P>, "Builder", processors, limit, budget, node);
 
 /// The reason why a scheduler could not be started.
 #[derive(Debug)]

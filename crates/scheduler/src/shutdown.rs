@@ -1,7 +1,6 @@
 //! The end of a scheduler: cancel, wait, abort, and report what is left.
 
 use std::fmt;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use filch_blocking::Calls;
@@ -65,29 +64,6 @@ impl fmt::Display for ShutdownReport {
 /// The most processes named of those that wait for a worker.
 const MAX_PIDS: usize = 16;
 
-/// The time limits of a shutdown.
-#[derive(Clone, Copy)]
-pub(crate) struct Times {
-    /// The time for processes to end by themselves.
-    patience: Duration,
-    /// The end of all waiting. `None`, if the clock cannot express it, never comes.
-    pub(crate) end: Option<Instant>,
-}
-
-impl Times {
-    pub(crate) fn from_now(patience: Duration) -> Self {
-        let end = patience
-            .checked_add(CLOSING)
-            .and_then(|all| Instant::now().checked_add(all));
-        Self { patience, end }
-    }
-
-    fn left(&self) -> Duration {
-        let left = |end: Instant| end.saturating_duration_since(Instant::now());
-        self.end.map_or(Duration::MAX, left)
-    }
-}
-
 /// The workers' time to close processes that only wait, and to leave: it does not count as patience
 /// with processes.
 const CLOSING: Duration = Duration::from_secs(3);
@@ -103,35 +79,32 @@ impl<P: Protocol> Handle<P> {
         // been there, so that its submitter sees the closed admission, and cancels it: see
         // `Table::iter`.
         let mut asked = 0;
-        for process in self.table().iter() {
+        for process in self.pin_all() {
             let _ = self.ask_to_end(process.pid(), Cancel::shutdown());
             asked += 1;
         }
         asked
     }
 
-    /// Ends all processes, by asking and then by closing them, and reports those that are left.
-    pub(crate) fn end_all(&self, times: Times) -> ShutdownReport {
+    /// Ends all processes, by asking until `patience` is over, and then by closing them until the
+    /// `end`, and reports those that are left.
+    fn end_all(&self, patience: Option<Instant>, end: Option<Instant>) -> ShutdownReport {
+        let shared = self.shared();
         // The first look: from here on it is known for how long something has run.
-        let _ = self.shared().processors.running();
+        let _ = shared.processors.running();
         let cancelled = self.cancel_all();
-        if self.shared().admission.wait(times.patience) {
-            return ShutdownReport {
-                cancelled,
-                ..ShutdownReport::default()
-            };
-        }
-        self.abort_all();
-        let all_ended = self.shared().admission.wait(times.left());
         let mut report = ShutdownReport {
             cancelled,
-            // ORDERING: Relaxed: what matters was counted before the leaving that `wait` acquired.
-            aborted: self.shared().aborted.load(Ordering::Relaxed),
             ..ShutdownReport::default()
         };
-        if !all_ended {
-            report.stuck = self.processes();
-            report.running = self.running();
+        if !shared.admission.wait(patience) {
+            self.abort_all();
+            if !shared.admission.wait(end) {
+                report.stuck = self.processes();
+                report.running = self.running();
+            }
+            // ORDERING: Relaxed: what matters was counted before the leaving that `wait` acquired.
+            report.aborted = shared.aborted.load(Ordering::Relaxed);
         }
         report
     }
@@ -140,7 +113,7 @@ impl<P: Protocol> Handle<P> {
     fn abort_all(&self) {
         // ORDERING: Relaxed: ordered by the RMWs on each process's state; see `Driver::end_asked`.
         self.shared().aborting.store(true, Ordering::Relaxed);
-        for process in self.table().iter() {
+        for process in self.pin_all() {
             self.wake(process.slot(), Reason::Cancel);
         }
     }
@@ -152,7 +125,10 @@ pub(crate) struct Closing<P: Protocol> {
     changed: Condvar,
     calls: Arc<Calls<CommandLabel>>,
     left_timers: Arc<LeftTimers>,
-    times: Times,
+    /// The end of the patience with processes. `None`, if the clock cannot express it, never comes.
+    patience: Option<Instant>,
+    /// The end of all waiting.
+    end: Option<Instant>,
     /// Set if the shutdown waits for the workers.
     joins: bool,
 }
@@ -164,18 +140,20 @@ struct Progress<P: Protocol> {
     /// The report on the processes, once it is made.
     report: Option<ShutdownReport>,
     phase: Phase,
+    /// The beginning of the phase.
+    since: Instant,
 }
 
 /// The work of the closing thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// It ends the processes, since then. It may drop the user's values; all its other waits end
-    /// with the time limit.
-    Ending(Instant),
+    /// It ends the processes. It may drop the user's values; all its other waits end with the time
+    /// limit.
+    Ending,
     /// It waits for the workers.
     Joining,
-    /// It drops the handle, since then.
-    Dropping(Instant),
+    /// It drops the handle.
+    Dropping,
     Over,
 }
 
@@ -194,7 +172,8 @@ impl<P: Protocol> Closing<P> {
         patience: Duration,
         joins: bool,
     ) -> ShutdownReport {
-        let times = Times::from_now(patience);
+        let since = Instant::now();
+        let patience = since.checked_add(patience);
         let closing = Arc::new(Self {
             calls: Arc::clone(&handle.shared().calls),
             left_timers: Arc::clone(&handle.shared().left_timers),
@@ -202,13 +181,15 @@ impl<P: Protocol> Closing<P> {
                 handle: Some(handle),
                 machines: Some(machines),
                 report: None,
-                phase: Phase::Ending(Instant::now()),
+                phase: Phase::Ending,
+                since,
             }),
             changed: Condvar::new(),
-            times,
+            patience,
+            end: patience.and_then(|patience| patience.checked_add(CLOSING)),
             joins,
         });
-        let started = times.end.is_some() && {
+        let started = closing.end.is_some() && {
             let closing = Arc::clone(&closing);
             let thread = Builder::new().name(NAME.to_owned());
             thread.spawn(move || closing.run()).is_ok()
@@ -222,49 +203,49 @@ impl<P: Protocol> Closing<P> {
 
     /// Does the closing thread's part.
     fn run(&self) {
-        let Some(handle) = self.lock().handle.clone() else {
+        let Some(handle) = lock(&self.progress).handle.clone() else {
             unreachable!("this takes it out, at the end, and is called once");
         };
         handle.disconnect_all();
-        let report = handle.end_all(self.times);
-        let all_ended = handle.live() == 0;
-        if all_ended {
-            handle.shared().processors.stop();
-        }
+        let report = handle.end_all(self.patience, self.end);
+        let joins = self.joins && handle.live() == 0;
         drop(handle);
-        let joins = all_ended && self.joins;
-        let machines = self.advance(|progress| {
-            progress.report = Some(report);
-            if joins {
-                progress.phase = Phase::Joining;
+        let mut progress = lock(&self.progress);
+        progress.report = Some(report);
+        let machines = progress.machines.take();
+        drop(progress);
+        match machines {
+            Some(machines) if joins => {
+                drop(self.enter(Phase::Joining));
+                machines.join();
             }
-            progress.machines.take()
-        });
-        let end: fn(Machines) = if joins {
-            Machines::join
-        } else {
-            Machines::detach
-        };
-        machines.into_iter().for_each(end);
-        let handle = self.advance(|progress| {
-            progress.phase = Phase::Dropping(Instant::now());
-            progress.handle.take()
-        });
+            Some(machines) => machines.detach(),
+            None => {}
+        }
+        let handle = self.enter(Phase::Dropping).handle.take();
         self.left_timers.drop_owner(handle);
-        self.advance(|progress| progress.phase = Phase::Over);
+        drop(self.enter(Phase::Over));
+    }
+
+    /// Enters the phase, and tells the other thread.
+    fn enter(&self, phase: Phase) -> MutexGuard<'_, Progress<P>> {
+        let mut progress = lock(&self.progress);
+        (progress.phase, progress.since) = (phase, Instant::now());
+        self.changed.notify_all();
+        progress
     }
 
     /// Waits until the end, and reports what is left then. No user code runs in here.
     fn report(&self) -> ShutdownReport {
-        let end = self.times.end;
-        self.wait(end, |phase| phase == Phase::Over);
-        self.calls.wait(end);
+        drop(self.wait(self.end, |phase| phase == Phase::Over));
+        self.calls.wait(self.end);
         let mut timers = self.running_timers();
-        let reported = end.map(|end| end.checked_add(REPORTING).unwrap_or(end));
-        self.wait(reported, |phase| {
+        let reported = self
+            .end
+            .map(|end| end.checked_add(REPORTING).unwrap_or(end));
+        let mut progress = self.wait(reported, |phase| {
             matches!(phase, Phase::Joining | Phase::Over)
         });
-        let mut progress = self.lock();
         let mut report = progress.report.take().unwrap_or_default();
         match &progress.handle {
             Some(handle) => report.running = handle.running(),
@@ -273,20 +254,17 @@ impl<P: Protocol> Closing<P> {
             None => {}
         }
         report.running.append(&mut timers);
-        let since = match progress.phase {
-            Phase::Over => return report,
-            // If nothing is known to run, the workers have come to their thread-local values.
-            Phase::Joining if !report.is_clean() => return report,
-            Phase::Joining => Instant::now(),
-            Phase::Ending(since) | Phase::Dropping(since) => since,
+        // If nothing is known to run, the workers have come to their thread-local values.
+        let destructs = match progress.phase {
+            Phase::Over => false,
+            Phase::Joining => report.is_clean(),
+            Phase::Ending | Phase::Dropping => true,
         };
-        report.running.push(RunningCall {
-            thread: NAME.to_owned(),
-            process: None,
-            type_name: None,
-            kind: CallKind::Destructor,
-            elapsed: since.elapsed(),
-        });
+        if destructs {
+            let (kind, elapsed) = (CallKind::Destructor, progress.since.elapsed());
+            let call = RunningCall::new(NAME.to_owned(), None, kind, elapsed);
+            report.running.push(call);
+        }
         report
     }
 
@@ -294,40 +272,29 @@ impl<P: Protocol> Closing<P> {
     fn running_timers(&self) -> Vec<RunningCall> {
         let timers = self.left_timers.take();
         let running = timers.iter().filter_map(|thread| {
-            let timer = thread.wait(self.times.end).err()?;
-            Some(RunningCall {
-                thread: timer.thread.to_owned(),
-                process: None,
-                type_name: None,
-                kind: CallKind::Timer,
-                elapsed: timer.elapsed,
-            })
+            let timer = thread.wait(self.end).err()?;
+            let thread = timer.thread.to_owned();
+            Some(RunningCall::new(
+                thread,
+                None,
+                CallKind::Timer,
+                timer.elapsed,
+            ))
         });
         running.collect()
     }
 
     /// Waits for a phase that `is` accepts, or until the `deadline`, if there is one.
-    fn wait(&self, deadline: Option<Instant>, is: impl Fn(Phase) -> bool) {
-        let mut progress = self.lock();
+    fn wait(
+        &self,
+        deadline: Option<Instant>,
+        is: impl Fn(Phase) -> bool,
+    ) -> MutexGuard<'_, Progress<P>> {
+        let mut progress = lock(&self.progress);
         let mut over = false;
         while !is(progress.phase) && !over {
-            (progress, over) = match deadline {
-                Some(deadline) => wait_until(&self.changed, &self.progress, progress, deadline),
-                None => {
-                    let woken = self.changed.wait(progress);
-                    (woken.unwrap_or_else(PoisonError::into_inner), false)
-                }
-            };
+            (progress, over) = wait_until(&self.changed, &self.progress, progress, deadline);
         }
-    }
-
-    fn advance<R>(&self, change: impl FnOnce(&mut Progress<P>) -> R) -> R {
-        let result = change(&mut self.lock());
-        self.changed.notify_all();
-        result
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Progress<P>> {
-        lock(&self.progress)
+        progress
     }
 }

@@ -1,13 +1,14 @@
 //! Steps that a test makes a process take, instead of a worker: the interface for `filch-testing`.
 
 use std::collections::VecDeque;
-use std::fmt;
+use std::mem;
 
 use filch_sync::panic::catch_panic;
 
 use crate::handle::process_handle::with_output;
 use crate::process::life_cycle;
 use crate::process::output::{Status, Successor};
+use crate::protocol::debug_fields;
 use crate::table::pinned::Pinned;
 use crate::{Event, Events, Handle, InitError, Pid, Process, ProcessError, Protocol, StepOutput};
 
@@ -20,7 +21,7 @@ pub struct ProcessSlot<P: Protocol> {
 impl<P: Protocol> ProcessSlot<P> {
     /// Pins the slot of the process `pid`, if that has not ended.
     pub fn of(handle: &Handle<P>, pid: Pid) -> Option<Self> {
-        let (process, handle) = (Pinned::of(handle, pid)?, handle.clone());
+        let (process, handle) = (handle.pin(pid)?, handle.clone());
         Some(Self { process, handle })
     }
 
@@ -56,19 +57,45 @@ impl<P: Protocol> ProcessSlot<P> {
             output.fail(error);
             output.forget_commands();
         }
-        Said(output)
+        let next = match output.take_status() {
+            _ if output.error().is_some() => Next::Over(with_output(output.take_exit())),
+            Status::Over => Next::Over(with_output(output.take_exit())),
+            Status::Continue => Next::GoOn,
+            Status::Wait => Next::Wait,
+            Status::Idle | Status::Pending | Status::PendingForEvents => Next::Idle,
+            Status::Upgrade(successor) => {
+                let Successor {
+                    process,
+                    method,
+                    input,
+                } = *successor;
+                Next::Upgrade(process, method, input)
+            }
+        };
+        Said {
+            commands: mem::take(&mut output.commands),
+            opened: mem::take(&mut output.opened),
+            next,
+            answers: output,
+        }
     }
 }
 
-impl<P: Protocol> fmt::Debug for ProcessSlot<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProcessSlot").finish_non_exhaustive()
-    }
+debug_fields!(ProcessSlot<P>, "ProcessSlot");
+
+/// The output of a step.
+pub struct Said<P: Protocol> {
+    /// The commands, with their tags.
+    pub commands: Vec<(u64, P::Command)>,
+    /// The tags of the commands that were opened.
+    pub opened: Vec<u64>,
+    /// The status of the process after the step.
+    pub next: Next<P>,
+    /// Dropping this gives callers their answers.
+    pub answers: StepOutput<P>,
 }
 
-/// The output of a step. Dropping it gives callers their answers.
-#[derive(Debug)]
-pub struct Said<P: Protocol>(StepOutput<P>);
+debug_fields!(Said<P>, "Said", next);
 
 /// The status of a process after a step.
 pub enum Next<P: Protocol> {
@@ -84,39 +111,4 @@ pub enum Next<P: Protocol> {
     Upgrade(Box<dyn Process<P>>, Box<str>, P::Input),
 }
 
-crate::protocol::debug_fields!(Next<P>, "Next");
-
-impl<P: Protocol> Said<P> {
-    /// Takes the commands, and the tags of those that were opened.
-    pub fn commands(&mut self) -> (Vec<(u64, P::Command)>, Vec<u64>) {
-        (
-            self.0.drain_commands().collect(),
-            self.0.drain_opened().collect(),
-        )
-    }
-
-    /// Takes the status.
-    pub fn what_next(&mut self) -> Next<P> {
-        match self.0.take_status() {
-            _ if self.0.error().is_some() => Next::Over(with_output(self.0.take_exit())),
-            Status::Over => Next::Over(with_output(self.0.take_exit())),
-            Status::Continue => Next::GoOn,
-            Status::Wait => Next::Wait,
-            Status::Idle | Status::Pending | Status::PendingForEvents => Next::Idle,
-            Status::Upgrade(successor) => {
-                let Successor {
-                    process,
-                    method,
-                    input,
-                } = *successor;
-                Next::Upgrade(process, method, input)
-            }
-        }
-    }
-}
-
-impl<P: Protocol> Drop for Said<P> {
-    fn drop(&mut self) {
-        self.0.give_answers();
-    }
-}
+debug_fields!(Next<P>, "Next");

@@ -5,7 +5,7 @@ mod counting;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, RwLock};
 
-use filch_scheduler::{Context, Event, Events, InitError, Pid, Process, Scheduler, StepOutput};
+use filch_scheduler::{Event, Events, Pid, Process, Scheduler, from_fn};
 
 use counting::{BYTES, Words};
 
@@ -13,28 +13,18 @@ fn in_use() -> i64 {
     BYTES.load(Ordering::Relaxed)
 }
 
-/// Reads its messages, once the gate is open.
-struct Reader(Arc<RwLock<()>>);
-
-impl Process<Words> for Reader {
-    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Words>,
-        events: Events<'_, Words>,
-        out: &mut StepOutput<Words>,
-    ) -> Result<(), String> {
-        drop(self.0.read());
+/// Makes a process that reads its messages, once the gate is open.
+fn reader(gate: &Arc<RwLock<()>>) -> impl Process<Words> + 'static {
+    let gate = Arc::clone(gate);
+    from_fn(move |_, events: Events<'_, Words>, out| {
+        drop(gate.read());
         for event in events {
             if let Event::Cancel(_) = event {
                 out.done(0);
             }
         }
         Ok(())
-    }
+    })
 }
 
 const MILLION: u64 = 1_000_000;
@@ -45,7 +35,7 @@ fn a_process_that_has_caught_up_keeps_no_block() {
     let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
     let gate = Arc::new(RwLock::new(()));
     let pids: Vec<_> = (0..PROCESSES)
-        .map(|_| scheduler.submit(Reader(Arc::clone(&gate)), "run", ()))
+        .map(|_| scheduler.submit(reader(&gate), "run", ()))
         .map(|process| process.unwrap().pid())
         .collect();
     // Sends each a number of messages, which wait for the last one, and waits until all are read.

@@ -9,32 +9,10 @@ use std::sync::{Arc, RwLock, mpsc};
 
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Completion, Context, Event, Events, InitError, Process, ProcessHandle, Scheduler, StepOutput,
+    Completion, Context, Event, Events, ProcessHandle, Scheduler, StepOutput, from_fn,
 };
 
 use counting::{BYTES, Words};
-
-/// A process whose step is a closure.
-struct Steps<F>(F);
-
-impl<F> Process<Words> for Steps<F>
-where
-    F: FnMut(&Context<'_, Words>, Events<'_, Words>, &mut StepOutput<Words>) -> Result<(), String>
-        + Send,
-{
-    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        context: &Context<'_, Words>,
-        events: Events<'_, Words>,
-        out: &mut StepOutput<Words>,
-    ) -> Result<(), String> {
-        (self.0)(context, events, out)
-    }
-}
 
 fn submit<F>(scheduler: &Scheduler<Words>, step: F) -> ProcessHandle<Words>
 where
@@ -42,7 +20,7 @@ where
         + Send
         + 'static,
 {
-    scheduler.submit(Steps(step), "run", ()).unwrap()
+    scheduler.submit(from_fn(step), "run", ()).unwrap()
 }
 
 /// Makes a step that is done.
@@ -101,7 +79,7 @@ fn little_stays_of_a_burst() {
     leaves(this, "processes from one step", FIXED, || {
         drop(submit(this, |context, _, out| {
             for _ in 0..MANY / 2 {
-                drop(context.submit(Steps(done), "run", ()).unwrap());
+                drop(context.submit(from_fn(done), "run", ()).unwrap());
             }
             out.done(0);
             Ok(())
@@ -199,7 +177,7 @@ fn little_stays_of_a_burst() {
         let process = submit(this, move |context, events, out| {
             let left = left.get_or_insert_with(|| {
                 for _ in 0..MANY / 2 {
-                    let child = context.submit(Steps(done), "run", ()).unwrap();
+                    let child = context.submit(from_fn(done), "run", ()).unwrap();
                     let _ = context.monitor(child.pid());
                 }
                 MANY / 2

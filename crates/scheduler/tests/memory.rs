@@ -9,7 +9,7 @@ use std::time::Duration;
 use filch_scheduler::Scheduler;
 
 use counting::{BYTES, Words};
-use idler::Idler;
+use idler::idler;
 
 /// So many that they fill the slots of a table that grows by doubling.
 const PROCESSES: usize = (1 << 14) - 1;
@@ -34,7 +34,7 @@ fn an_idle_process_is_240_bytes() {
     let mut pids = Vec::with_capacity(PROCESSES);
     let before = BYTES.load(Ordering::Relaxed);
     for number in 0..PROCESSES {
-        pids.push(scheduler.submit(Idler, "run", ()).unwrap().pid());
+        pids.push(scheduler.submit(idler(), "run", ()).unwrap().pid());
         rest(&scheduler, number);
     }
     // A block or two of the run queues is in it.

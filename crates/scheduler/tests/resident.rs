@@ -12,7 +12,7 @@ use std::process::Command;
 use filch_scheduler::Scheduler;
 
 use counting::Words;
-use idler::Idler;
+use idler::idler;
 
 const COUNT: &str = "FILCH_TEST_IDLE_PROCESSES";
 
@@ -28,7 +28,7 @@ fn measure(count: usize) {
     let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
     let make = |count: usize| {
         for number in 0..count {
-            let process = scheduler.submit(Idler, "run", ()).unwrap();
+            let process = scheduler.submit(idler(), "run", ()).unwrap();
             scheduler.send(process.pid(), 7).unwrap();
             // Now and then, so that the run queues stay short.
             if number % 256 == 0 || number + 1 == count {

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use filch_process_state::Reason;
-use filch_scheduler::table::{Closed, Item, Placement, Table};
+use filch_scheduler::table::{Item, Placement, Table};
 use filch_scheduler::{Event, Node, Outcome, Protocol};
 use filch_slab::Batch;
 
@@ -57,10 +57,10 @@ fn the_queue_of_an_ended_process_keeps_no_block() {
         assert!(table.post(pid, slot, item, Reason::Message).is_ok());
     }
     assert!(BYTES.get() > before);
+    slot.events.close();
     // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(&table, slot) };
+    let completed = unsafe { table.complete(slot, drop) };
     let mut batch = Batch::default();
-    let completed = closed.complete(drop);
     completed.tell_into(&mut batch, || Ok(Outcome::Output(())));
     assert_eq!(BYTES.get(), before, "a handle is kept");
     table.give_back(&mut batch);

@@ -11,10 +11,8 @@ use filch_scheduler::{ExitReason, Handle, NotAdmitted, Pid, Protocol, Submission
 use filch_sync::panic::drop_contained;
 
 use crate::mail;
-use crate::plan::child::Spec;
-use crate::plan::child_id::{ChildId, Life};
-use crate::settings::restart::Restart;
-use crate::settings::shutdown::Shutdown;
+use crate::plan::child::{ChildId, Life, Spec};
+use crate::settings::{Restart, Shutdown};
 
 /// A child of a supervisor: a name, and the maker of its processes, one for each life.
 ///
@@ -27,17 +25,14 @@ pub(crate) type Address<P> = mail::Address<Child<P>>;
 
 /// The maker of a child's processes, and the present process.
 pub(crate) struct Maker<P: Protocol> {
-    pub(crate) make: Box<dyn Make<P>>,
+    pub(crate) make: Box<Make<P>>,
     pub(crate) pid: Option<Pid>,
     /// The address of its mail, if it is a supervisor.
     pub(crate) below: Option<Address<P>>,
 }
 
-/// Makes a child's processes.
-pub(crate) trait Make<P: Protocol>: Send {
-    /// Makes a process, named and linked from its first moment.
-    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade>;
-}
+/// Makes a process, named and linked from its first moment.
+pub(crate) type Make<P> = dyn FnMut(Birth<'_, P>) -> Result<Newborn<P>, NotMade> + Send;
 
 /// The surroundings of a new process.
 pub(crate) struct Birth<'a, P: Protocol> {
@@ -82,27 +77,49 @@ impl<P: Protocol> Child<P> {
     where
         F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send + 'static,
     {
-        Self::with_maker(make).named(name)
+        Self::unnamed(make).named(name)
     }
 
     /// As [`new`](Self::new), without a name: one of many, known by its [`ChildId`].
-    pub fn unnamed<F>(make: F) -> Self
+    pub fn unnamed<F>(mut make: F) -> Self
     where
         F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send + 'static,
     {
-        Self::with_maker(make)
+        Self::with_maker(move |birth| {
+            let submission = make(birth.scheduler).linked_to(birth.supervisor);
+            let submission = match birth.name {
+                Some(name) => submission.name(name),
+                None => submission,
+            };
+            Ok(Newborn {
+                pid: submission.submit()?.pid(),
+                below: None,
+            })
+        })
     }
 
     /// Makes a child whose processes are [async functions](Handle::spawn_with):
     /// `Child::async_fn("clock", |inbox| async move { … })`. Any return of such a function is a
     /// normal end; it fails [by its inbox](Inbox::fail), or by a panic.
-    pub fn async_fn<C, F>(name: &str, function: C) -> Self
+    pub fn async_fn<C, F>(name: &str, mut function: C) -> Self
     where
         C: FnMut(Inbox<P>) -> F + Send + 'static,
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        Self::with_maker(AsyncFn(function)).named(name)
+        let child = Self::with_maker(move |birth| {
+            let submission = birth.scheduler.submission_with(&mut function);
+            let submission = submission.linked_to(birth.supervisor);
+            let submission = match birth.name {
+                Some(name) => submission.name(name),
+                None => submission,
+            };
+            Ok(Newborn {
+                pid: submission.spawn()?.pid(),
+                below: None,
+            })
+        });
+        child.named(name)
     }
 
     /// Sets the ends after which it is restarted.
@@ -122,9 +139,16 @@ impl<P: Protocol> Child<P> {
         self.0.name.as_deref()
     }
 
-    pub(crate) fn with_maker(make: impl Make<P> + 'static) -> Self {
+    pub(crate) fn with_maker<F>(make: F) -> Self
+    where
+        F: FnMut(Birth<'_, P>) -> Result<Newborn<P>, NotMade> + Send + 'static,
+    {
+        let mut contained = Contained(Some(make));
         let make = Maker {
-            make: Box::new(Contained(Some(make))),
+            make: Box::new(move |birth| match &mut contained.0 {
+                Some(make) => make(birth),
+                None => unreachable!("it is there until the drop"),
+            }),
             pid: None,
             below: None,
         };
@@ -146,62 +170,9 @@ impl<P: Protocol> Child<P> {
 /// would end the supervisor, and with it the other children.
 struct Contained<M>(Option<M>);
 
-impl<P: Protocol, M: Make<P>> Make<P> for Contained<M> {
-    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade> {
-        match &mut self.0 {
-            Some(make) => make.make(birth),
-            None => unreachable!("it is there until the drop"),
-        }
-    }
-}
-
 impl<M> Drop for Contained<M> {
     fn drop(&mut self) {
         drop_contained(self.0.take());
-    }
-}
-
-impl<P, F> Make<P> for F
-where
-    P: Protocol,
-    F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send,
-{
-    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade> {
-        let submission = self(birth.scheduler).linked_to(birth.supervisor);
-        let submission = match birth.name {
-            Some(name) => submission.name(name),
-            None => submission,
-        };
-        let process = submission.submit()?;
-        Ok(Newborn {
-            pid: process.pid(),
-            below: None,
-        })
-    }
-}
-
-/// Makes processes that are async functions.
-struct AsyncFn<C>(C);
-
-impl<P, C, F> Make<P> for AsyncFn<C>
-where
-    P: Protocol,
-    C: FnMut(Inbox<P>) -> F + Send,
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade> {
-        let submission = birth.scheduler.submission_with(|inbox| (self.0)(inbox));
-        let submission = submission.linked_to(birth.supervisor);
-        let submission = match birth.name {
-            Some(name) => submission.name(name),
-            None => submission,
-        };
-        let process = submission.spawn()?;
-        Ok(Newborn {
-            pid: process.pid(),
-            below: None,
-        })
     }
 }
 

@@ -16,10 +16,8 @@ use crate::error::{NotAdded, SupervisorError};
 use crate::handle::SupervisorHandle;
 use crate::info::{ChildInfo, ChildState};
 use crate::mail::{Change, Mail, Mailbox, Reply};
-use crate::plan::child::Spec;
-use crate::plan::child_id::{ChildId, ChildRef, Life};
-use crate::plan::event::{Action, Event};
-use crate::plan::failure::Failure;
+use crate::plan::child::{ChildId, ChildRef, Life, Spec};
+use crate::plan::event::{Action, Event, Failure};
 use crate::plan::machine::Plan;
 use crate::plan::request::{Answer, ChildError, Request, RequestId};
 
@@ -267,7 +265,7 @@ impl<P: Protocol> Driver<P> {
             above: &self.address,
         };
         // Data that the user's closure left half changed stays so for the next start.
-        let made = catch_panic(|| maker.make.make(birth)).unwrap_or_else(|message| {
+        let made = catch_panic(|| (maker.make)(birth)).unwrap_or_else(|message| {
             let reason = ExitReason::Panicked(message.into());
             Err(NotMade::Because(reason))
         });

@@ -5,7 +5,7 @@ use std::fmt;
 
 use filch_scheduler::HandedBack;
 
-use crate::plan::failure::Failure;
+use crate::plan::event::Failure;
 use crate::plan::request::ChildError;
 
 /// The supervisor has ended without an answer.

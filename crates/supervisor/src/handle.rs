@@ -9,7 +9,7 @@ use crate::child::{Address, Child};
 use crate::error::{Gone, NotAdded, SupervisorError};
 use crate::info::ChildInfo;
 use crate::mail::{Change, Mail, Reply};
-use crate::plan::child_id::{ChildId, ChildRef};
+use crate::plan::child::{ChildId, ChildRef};
 use crate::plan::request::ChildError;
 
 /// The handle to a supervisor, for requests. Clones are handles to the same one. Dropping them does

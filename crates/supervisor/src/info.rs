@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use filch_scheduler::Pid;
 
-use crate::plan::child::State;
-use crate::plan::child_id::ChildId;
+use crate::plan::child::{ChildId, State};
 
 /// The facts about a child that its supervisor reports.
 #[derive(Debug, Clone, PartialEq, Eq)]

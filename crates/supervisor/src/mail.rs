@@ -9,7 +9,7 @@ use filch_sync::hint;
 
 use crate::error::{Gone, NotAdded, SupervisorError};
 use crate::info::ChildInfo;
-use crate::plan::child_id::{ChildId, ChildRef, Life};
+use crate::plan::child::{ChildId, ChildRef, Life};
 use crate::plan::request::ChildError;
 
 /// The supervisor's end of an answer. A drop without an answer says that the supervisor has ended.

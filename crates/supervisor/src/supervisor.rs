@@ -8,17 +8,14 @@ use filch_actors::timers::Timers;
 use filch_promise::{Answer, answer};
 use filch_scheduler::{ExitReason, Handle, Pid, Protocol};
 
-use crate::child::{Birth, Child, Make, Maker, Newborn, NotMade};
+use crate::child::{Child, Maker, Newborn, NotMade};
 use crate::driver::{Begun, Driver, supervise};
 use crate::error::SupervisorError;
 use crate::handle::SupervisorHandle;
 use crate::mail::mailbox;
 use crate::plan::child::Spec;
 use crate::plan::machine::{Plan, Rules};
-use crate::settings::backoff::Backoff;
-use crate::settings::intensity::Intensity;
-use crate::settings::shutdown::Shutdown;
-use crate::settings::strategy::Strategy;
+use crate::settings::{Backoff, Intensity, Shutdown, Strategy};
 
 /// A supervisor before it runs: its rules and its first children.
 ///
@@ -157,35 +154,23 @@ impl<P: Protocol> Child<P> {
     /// `make` is called for each life; the child counts as started when all of its own children do.
     ///
     /// By default it is permanent, and its end has no [limit](Shutdown::Unlimited).
-    pub fn supervisor<F>(name: &str, make: F) -> Self
+    pub fn supervisor<F>(name: &str, mut make: F) -> Self
     where
         F: FnMut() -> Supervisor<P> + Send + 'static,
     {
-        let child = Self::with_maker(SupervisorMaker(make)).named(name);
-        child.shutdown(Shutdown::Unlimited)
-    }
-}
-
-struct SupervisorMaker<F>(F);
-
-impl<P, F> Make<P> for SupervisorMaker<F>
-where
-    P: Protocol,
-    F: FnMut() -> Supervisor<P> + Send,
-{
-    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade> {
-        let plan = (self.0)().plan();
-        let plan = plan.map_err(|error| NotMade::Because(ExitReason::not_started(&error)))?;
-        let cradle = Cradle {
-            scheduler: birth.scheduler,
-            timers: birth.timers,
-            name: birth.name,
-            above: Some(birth.supervisor),
-        };
-        cradle.spawn(
-            plan,
-            Begun::Above(birth.above.clone(), birth.child, birth.life),
-        )
+        let child = Self::with_maker(move |birth| {
+            let plan = make().plan();
+            let plan = plan.map_err(|error| NotMade::Because(ExitReason::not_started(&error)))?;
+            let cradle = Cradle {
+                scheduler: birth.scheduler,
+                timers: birth.timers,
+                name: birth.name,
+                above: Some(birth.supervisor),
+            };
+            let begun = Begun::Above(birth.above.clone(), birth.child, birth.life);
+            cradle.spawn(plan, begun)
+        });
+        child.named(name).shutdown(Shutdown::Unlimited)
     }
 }
 

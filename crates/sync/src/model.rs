@@ -126,16 +126,19 @@ pub use checker::sync::{Arc, Condvar, Mutex, MutexGuard};
 /// A wait that ends when its time is up, which the checker decides: it may run other threads while
 /// the lock is free.
 pub fn wait_until<'a, T>(
-    _condvar: &Condvar,
+    condvar: &Condvar,
     mutex: &'a Mutex<T>,
     guard: MutexGuard<'a, T>,
-    _deadline: std::time::Instant,
+    deadline: Option<std::time::Instant>,
 ) -> (MutexGuard<'a, T>, bool) {
-    drop(guard);
-    let guard = mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    (guard, true)
+    let locked = if deadline.is_some() {
+        drop(guard);
+        mutex.lock()
+    } else {
+        condvar.wait(guard)
+    };
+    let guard = locked.unwrap_or_else(std::sync::PoisonError::into_inner);
+    (guard, deadline.is_some())
 }
 
 #[doc(hidden)]

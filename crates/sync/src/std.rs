@@ -54,7 +54,7 @@ pub use std::sync::{Condvar, Mutex, MutexGuard};
 pub use crate::watched::{Condvar, Mutex, MutexGuard};
 
 /// Waits on `condvar` with `guard`, which locks `mutex`, until a notification, a spurious wake-up
-/// or `deadline`. Returns the lock, and whether the deadline has passed.
+/// the `deadline`, if there is one. Returns the lock, and whether the deadline has passed.
 ///
 /// It is no method of `Condvar`, and takes the mutex too, because of the model builds: they have no
 /// time, so there a timed wait ends by itself, whenever the checker decides.
@@ -63,8 +63,15 @@ pub fn wait_until<'a, T>(
     condvar: &Condvar,
     _mutex: &'a Mutex<T>,
     guard: MutexGuard<'a, T>,
-    deadline: std::time::Instant,
+    deadline: Option<std::time::Instant>,
 ) -> (MutexGuard<'a, T>, bool) {
+    let Some(deadline) = deadline else {
+        let woken = condvar.wait(guard);
+        return (
+            woken.unwrap_or_else(std::sync::PoisonError::into_inner),
+            false,
+        );
+    };
     let left = deadline.saturating_duration_since(std::time::Instant::now());
     if left.is_zero() {
         // Not worth a system call, which would sleep for its timer's slack at least.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use filch_scheduler::testing::{Next, ProcessSlot};
+use filch_scheduler::testing::{Next, ProcessSlot, Said};
 use filch_scheduler::{Event, ExitReason, Process, ProcessError, Protocol};
 use filch_sync::panic::catch_panic;
 
@@ -83,9 +83,13 @@ pub(crate) fn step<P: Protocol>(
     events: Vec<Event<P>>,
     outstanding: usize,
 ) -> Step<P> {
-    let mut said = slot.step(process, events);
-    let (commands, opened) = said.commands();
-    let mut status = match said.what_next() {
+    let Said {
+        commands,
+        opened,
+        next,
+        answers,
+    } = slot.step(process, events);
+    let mut status = match next {
         Next::Wait if outstanding + commands.len() + opened.len() == 0 => {
             StepStatus::Failed(ProcessError::WaitsForNothing)
         }
@@ -111,6 +115,7 @@ pub(crate) fn step<P: Protocol>(
     {
         status = StepStatus::Failed(ProcessError::Panicked(message));
     }
+    drop(answers);
     Step {
         commands,
         opened,

@@ -52,7 +52,7 @@ fn a_deadlock_says_what_each_process_waits_for() {
     let failure = Exploration::new(20).find(test).unwrap_err();
     let message = failure.message();
     assert!(
-        message.contains("never ends: 2 processes wait for messages"),
+        message.contains("never ends: processes that wait: 2;"),
         "{message}"
     );
     assert_eq!(failure.passed(), 0);

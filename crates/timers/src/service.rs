@@ -244,17 +244,9 @@ impl Shared {
                 queue.fired(owner);
                 continue;
             }
-            queue = match queue.next() {
-                Some(deadline) => {
-                    queue.looks = Looks::At(deadline);
-                    wait_until(&self.changed, &self.queue, queue, deadline).0
-                }
-                None => {
-                    queue.looks = Looks::Never;
-                    let woken = self.changed.wait(queue);
-                    woken.unwrap_or_else(PoisonError::into_inner)
-                }
-            };
+            let next = queue.next();
+            queue.looks = next.map_or(Looks::Never, Looks::At);
+            (queue, _) = wait_until(&self.changed, &self.queue, queue, next);
             queue.looks = Looks::Soon;
         }
         queue.left = true;
@@ -299,13 +291,7 @@ impl Leaves for Shared {
                 let since = queue.in_call_since;
                 return since.map_or(Ok(()), |since| Err(RunningTimer::since(since)));
             }
-            (queue, over) = match deadline {
-                Some(deadline) => wait_until(&self.left, &self.queue, queue, deadline),
-                None => {
-                    let woken = self.left.wait(queue);
-                    (woken.unwrap_or_else(PoisonError::into_inner), false)
-                }
-            };
+            (queue, over) = wait_until(&self.left, &self.queue, queue, deadline);
         }
         Ok(())
     }

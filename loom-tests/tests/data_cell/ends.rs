@@ -3,28 +3,29 @@
 use filch_data_cell::DataCell;
 use filch_data_cell::LockError::{Ended, Held};
 use filch_sync::Arc;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::{Bound, beside};
 
-use super::{beside, read};
+use super::read;
 
 /// Two threads: one reads, the other takes the value. The value is a loom `Arc`: loom reports it if
 /// it is dropped twice or not at all. Failure: a race, a leak, or both refused.
 #[test]
 fn a_reader_beside_the_end() {
-    Outcomes::of("a reader races the end", Bound::exhaustive(25), || {
-        let cell = Arc::new(DataCell::new(Arc::new(7)));
-        let reader = beside(&cell, |cell| cell.try_read(|value| **value));
-        let taken = cell.try_end().map(|value| *value);
-        let seen = reader.join().unwrap();
-        assert_eq!(cell.is_ended(), taken.is_ok());
-        (taken, seen)
-    })
-    .assert_exactly([
-        (Ok(7), Ok(7)),
-        (Ok(7), Err(Held)),
-        (Ok(7), Err(Ended)),
-        (Err(Held), Ok(7)),
-    ]);
+    Bound::exhaustive(25)
+        .outcomes("a reader races the end", || {
+            let cell = Arc::new(DataCell::new(Arc::new(7)));
+            let reader = beside(&cell, |cell| cell.try_read(|value| **value));
+            let taken = cell.try_end().map(|value| *value);
+            let seen = reader.join().unwrap();
+            assert_eq!(cell.is_ended(), taken.is_ok());
+            (taken, seen)
+        })
+        .assert_exactly([
+            (Ok(7), Ok(7)),
+            (Ok(7), Err(Held)),
+            (Ok(7), Err(Ended)),
+            (Err(Held), Ok(7)),
+        ]);
 }
 
 /// Three threads: one writes, one reads, one takes the value and changes it. The taken value is the
@@ -32,10 +33,8 @@ fn a_reader_beside_the_end() {
 /// wrote.
 #[test]
 fn the_end_sees_all_before() {
-    Outcomes::of(
-        "a writer and a reader race the end",
-        Bound::exhaustive(4_700),
-        || {
+    Bound::exhaustive(4_700)
+        .outcomes("a writer and a reader race the end", || {
             let cell = Arc::new(DataCell::new(0));
             let writer = beside(&cell, |cell| cell.try_write(|value| *value = 7).is_ok());
             let reader = beside(&cell, |cell| read(cell).is_ok());
@@ -46,32 +45,32 @@ fn the_end_sees_all_before() {
                 Err(_) => assert!(written || seen, "refused by nobody"),
             }
             (taken, written, seen)
-        },
-    )
-    .assert_exactly([
-        (Ok(0), false, false),
-        (Ok(0), false, true),
-        (Ok(7), true, false),
-        (Ok(7), true, true),
-        (Err(Held), false, true),
-        (Err(Held), true, false),
-        (Err(Held), true, true),
-    ]);
+        })
+        .assert_exactly([
+            (Ok(0), false, false),
+            (Ok(0), false, true),
+            (Ok(7), true, false),
+            (Ok(7), true, true),
+            (Err(Held), false, true),
+            (Err(Held), true, false),
+            (Err(Held), true, true),
+        ]);
 }
 
 /// Two threads take the value. One gets it. Failure: both, or none.
 #[test]
 fn one_of_two_ends() {
-    Outcomes::of("two ends", Bound::exhaustive(10), || {
-        let cell = Arc::new(DataCell::new(Arc::new(7)));
-        let other = beside(&cell, |cell| cell.try_end().map(|value| *value));
-        let mine = cell.try_end().map(|value| *value);
-        (mine, other.join().unwrap())
-    })
-    .assert_exactly([
-        (Ok(7), Err(Held)),
-        (Ok(7), Err(Ended)),
-        (Err(Held), Ok(7)),
-        (Err(Ended), Ok(7)),
-    ]);
+    Bound::exhaustive(10)
+        .outcomes("two ends", || {
+            let cell = Arc::new(DataCell::new(Arc::new(7)));
+            let other = beside(&cell, |cell| cell.try_end().map(|value| *value));
+            let mine = cell.try_end().map(|value| *value);
+            (mine, other.join().unwrap())
+        })
+        .assert_exactly([
+            (Ok(7), Err(Held)),
+            (Ok(7), Err(Ended)),
+            (Err(Held), Ok(7)),
+            (Err(Ended), Ok(7)),
+        ]);
 }

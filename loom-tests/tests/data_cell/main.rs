@@ -8,17 +8,6 @@ mod sets;
 mod sharing;
 
 use filch_data_cell::{DataCell, LockError};
-use filch_sync::Arc;
-use filch_sync::thread::{self, JoinHandle};
-
-/// Uses the cell on a thread of its own.
-fn beside<T: Send + Sync + 'static, R: 'static>(
-    cell: &Arc<DataCell<T>>,
-    does: impl FnOnce(&DataCell<T>) -> R + 'static,
-) -> JoinHandle<R> {
-    let cell = Arc::clone(cell);
-    thread::spawn(move || does(&cell))
-}
 
 fn read(cell: &DataCell<u32>) -> Result<u32, LockError> {
     cell.try_read(|value| *value)

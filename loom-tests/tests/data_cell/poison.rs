@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use filch_data_cell::DataCell;
 use filch_data_cell::LockError::{Held, Poisoned};
 use filch_sync::Arc;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::{Bound, beside};
 
-use super::{beside, read};
+use super::read;
 
 /// Writes 7 and panics, if it is let in; returns whether it was.
 fn write_and_panic(cell: &DataCell<u32>) -> bool {
@@ -26,23 +26,24 @@ fn write_and_panic(cell: &DataCell<u32>) -> bool {
 /// than the poison.
 #[test]
 fn poison_comes_with_the_data() {
-    Outcomes::of("a panic races a reader", Bound::exhaustive(25), || {
-        let cell = Arc::new(DataCell::new(0));
-        let writer = beside(&cell, write_and_panic);
-        let seen = read(&cell);
-        if seen == Err(Poisoned) {
-            assert!(cell.is_poisoned() && cell.clear_poison());
-            assert_eq!(read(&cell), Ok(7), "older than the poison");
-        }
-        let written = writer.join().unwrap();
-        (written, seen)
-    })
-    .assert_exactly([
-        (false, Ok(0)),
-        (true, Ok(0)),
-        (true, Err(Held)),
-        (true, Err(Poisoned)),
-    ]);
+    Bound::exhaustive(25)
+        .outcomes("a panic races a reader", || {
+            let cell = Arc::new(DataCell::new(0));
+            let writer = beside(&cell, write_and_panic);
+            let seen = read(&cell);
+            if seen == Err(Poisoned) {
+                assert!(cell.is_poisoned() && cell.clear_poison());
+                assert_eq!(read(&cell), Ok(7), "older than the poison");
+            }
+            let written = writer.join().unwrap();
+            (written, seen)
+        })
+        .assert_exactly([
+            (false, Ok(0)),
+            (true, Ok(0)),
+            (true, Err(Held)),
+            (true, Err(Poisoned)),
+        ]);
 }
 
 /// Three threads: a writer panics, one thread clears poison, one writes. A writer that is let in
@@ -50,10 +51,8 @@ fn poison_comes_with_the_data() {
 /// thread orders.
 #[test]
 fn poison_that_a_third_has_cleared() {
-    Outcomes::of(
-        "a panic, its clearing and a writer",
-        Bound::exhaustive(1_100),
-        || {
+    Bound::exhaustive(1_100)
+        .outcomes("a panic, its clearing and a writer", || {
             let cell = Arc::new(DataCell::new(0));
             let writer = beside(&cell, write_and_panic);
             let clearer = beside(&cell, DataCell::clear_poison);
@@ -62,18 +61,17 @@ fn poison_that_a_third_has_cleared() {
             let cleared = clearer.join().unwrap();
             assert_eq!(cell.is_poisoned(), written && !cleared);
             (found, written, cleared)
-        },
-    )
-    .assert_exactly([
-        (Ok(0), false, false),
-        (Ok(0), true, false),
-        (Ok(0), true, true),
-        (Ok(7), true, true),
-        (Err(Held), true, false),
-        (Err(Held), true, true),
-        (Err(Poisoned), true, false),
-        (Err(Poisoned), true, true),
-    ]);
+        })
+        .assert_exactly([
+            (Ok(0), false, false),
+            (Ok(0), true, false),
+            (Ok(0), true, true),
+            (Ok(7), true, true),
+            (Err(Held), true, false),
+            (Err(Held), true, true),
+            (Err(Poisoned), true, false),
+            (Err(Poisoned), true, true),
+        ]);
 }
 
 /// Three threads: a writer panics, one clears poison, and the owner takes the value, whether the
@@ -81,10 +79,8 @@ fn poison_that_a_third_has_cleared() {
 /// refused while nobody has the cell.
 #[test]
 fn an_end_of_what_is_poisoned() {
-    Outcomes::of(
-        "a panic and its clearing race the end",
-        Bound::exhaustive(1_100),
-        || {
+    Bound::exhaustive(1_100)
+        .outcomes("a panic and its clearing race the end", || {
             let cell = Arc::new(DataCell::new(0));
             let writer = beside(&cell, write_and_panic);
             let clearer = beside(&cell, DataCell::clear_poison);
@@ -92,15 +88,14 @@ fn an_end_of_what_is_poisoned() {
             let written = writer.join().unwrap();
             assert!(written || taken == Ok(0), "refused by nobody");
             (taken, clearer.join().unwrap())
-        },
-    )
-    .assert_exactly([
-        (Ok(0), false),
-        (Ok(7), false),
-        (Ok(7), true),
-        (Err(Held), false),
-        (Err(Held), true),
-    ]);
+        })
+        .assert_exactly([
+            (Ok(0), false),
+            (Ok(7), false),
+            (Ok(7), true),
+            (Err(Held), false),
+            (Err(Held), true),
+        ]);
 }
 
 /// Two threads: one clears the poison of a cell, and the owner takes the value. Nobody holds the
@@ -108,12 +103,13 @@ fn an_end_of_what_is_poisoned() {
 /// Failure: the owner refused.
 #[test]
 fn an_end_while_poison_is_cleared() {
-    Outcomes::of("clearing races the end", Bound::exhaustive(15), || {
-        let cell = Arc::new(DataCell::new(0));
-        assert!(write_and_panic(&cell));
-        let clearer = beside(&cell, DataCell::clear_poison);
-        let taken = cell.try_end();
-        (taken, clearer.join().unwrap())
-    })
-    .assert_exactly([(Ok(7), false), (Ok(7), true)]);
+    Bound::exhaustive(15)
+        .outcomes("clearing races the end", || {
+            let cell = Arc::new(DataCell::new(0));
+            assert!(write_and_panic(&cell));
+            let clearer = beside(&cell, DataCell::clear_poison);
+            let taken = cell.try_end();
+            (taken, clearer.join().unwrap())
+        })
+        .assert_exactly([(Ok(7), false), (Ok(7), true)]);
 }

@@ -4,10 +4,10 @@ use std::sync::Arc as StdArc;
 
 use filch_data_cell::Access::{Read, Write};
 use filch_data_cell::LockError::{Held, Poisoned};
-use filch_data_cell::{Access, DataLock, LockSet, Lockable, Mask};
+use filch_data_cell::{Access, DataLock, LockSet, Lockable};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::thread;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
 /// Three numbers in one allocation, so that the order of their locks is the same in each execution.
 struct Table {
@@ -55,7 +55,7 @@ impl Table {
     /// Adds one at all places to be written, and sums up the others, if it gets all of them.
     fn task(self: &StdArc<Self>, places: &[(usize, Access)]) -> Option<u32> {
         let set = self.set(places);
-        let locked = set.try_lock(Mask::NONE).ok()?;
+        let locked = set.try_lock().ok()?;
         let mut sum = 0;
         for &(place, access) in places {
             let value = &self.places[place].value;
@@ -95,44 +95,43 @@ impl Table {
 /// them gets both, whatever the other does. Failure: neither does; a race; a lock left locked.
 #[test]
 fn sets_in_crossing_order() {
-    Outcomes::of("two sets that cross", Bound::exhaustive(10), || {
-        let found = Table::new().race([&[(0, Write), (1, Write)], &[(1, Write), (0, Write)]]);
-        found.map(|sum| sum.is_some())
-    })
-    .assert_exactly([[true, true], [true, false], [false, true]]);
+    Bound::exhaustive(10)
+        .outcomes("two sets that cross", || {
+            let found = Table::new().race([&[(0, Write), (1, Write)], &[(1, Write), (0, Write)]]);
+            found.map(|sum| sum.is_some())
+        })
+        .assert_exactly([[true, true], [true, false], [false, true]]);
 }
 
 /// Two threads. One writes two cells, the other reads both. It sees both changes, or none. Failure:
 /// a sum of one, or a race.
 #[test]
 fn a_set_is_seen_as_a_whole() {
-    Outcomes::of(
-        "a set written beside one read",
-        Bound::exhaustive(25),
-        || Table::new().race([&[(0, Write), (1, Write)], &[(1, Read), (0, Read)]]),
-    )
-    .assert_exactly([
-        [Some(0), Some(0)],
-        [Some(0), Some(2)],
-        [Some(0), None],
-        [None, Some(0)],
-    ]);
+    Bound::exhaustive(25)
+        .outcomes("a set written beside one read", || {
+            Table::new().race([&[(0, Write), (1, Write)], &[(1, Read), (0, Read)]])
+        })
+        .assert_exactly([
+            [Some(0), Some(0)],
+            [Some(0), Some(2)],
+            [Some(0), None],
+            [None, Some(0)],
+        ]);
 }
 
 /// Two threads. Each reads what the other writes. Failure: neither goes on, or a race.
 #[test]
 fn each_reads_what_the_other_writes() {
-    Outcomes::of(
-        "two sets, each a reader of the other's",
-        Bound::exhaustive(25),
-        || Table::new().race([&[(0, Write), (1, Read)], &[(1, Write), (0, Read)]]),
-    )
-    .assert_exactly([
-        [Some(0), Some(1)],
-        [Some(1), Some(0)],
-        [Some(0), None],
-        [None, Some(0)],
-    ]);
+    Bound::exhaustive(25)
+        .outcomes("two sets, each a reader of the other's", || {
+            Table::new().race([&[(0, Write), (1, Read)], &[(1, Write), (0, Read)]])
+        })
+        .assert_exactly([
+            [Some(0), Some(1)],
+            [Some(1), Some(0)],
+            [Some(0), None],
+            [None, Some(0)],
+        ]);
 }
 
 /// Three threads around a table, each with two of three cells: without the order, each could be
@@ -140,15 +139,16 @@ fn each_reads_what_the_other_writes() {
 /// the third. Failure: none gets both; a race; a lock left locked.
 #[test]
 fn three_around_a_table() {
-    let outcomes = Outcomes::of("three sets in a ring", Bound::exhaustive(700), || {
-        let found = Table::new().race([
-            &[(0, Write), (1, Write)],
-            &[(1, Write), (2, Write)],
-            &[(2, Write), (0, Write)],
-        ]);
-        found.map(|sum| sum.is_some())
-    });
-    outcomes.assert_exactly((1..8).map(|bits| [0, 1, 2].map(|place| bits >> place & 1 == 1)));
+    Bound::exhaustive(700)
+        .outcomes("three sets in a ring", || {
+            let found = Table::new().race([
+                &[(0, Write), (1, Write)],
+                &[(1, Write), (2, Write)],
+                &[(2, Write), (0, Write)],
+            ]);
+            found.map(|sum| sum.is_some())
+        })
+        .assert_exactly((1..8).map(|bits| [0, 1, 2].map(|place| bits >> place & 1 == 1)));
 }
 
 /// Two threads: a task that writes one cell and reads another panics; the other thread's task wants
@@ -156,22 +156,15 @@ fn three_around_a_table() {
 /// free. Failure: half-changed data without poison, a race, or poison where nobody wrote.
 #[test]
 fn a_set_is_poisoned_where_it_wrote() {
-    Outcomes::of(
-        "a set that poisons beside another",
-        Bound::exhaustive(25),
-        || {
+    Bound::exhaustive(25)
+        .outcomes("a set that poisons beside another", || {
             let table = Table::new();
             let poisons = table.set(&[(1, Read), (0, Write)]);
             let other = thread::spawn({
                 let table = StdArc::clone(&table);
-                move || {
-                    table
-                        .set(&[(0, Read), (1, Write)])
-                        .try_lock(Mask::NONE)
-                        .err()
-                }
+                move || table.set(&[(0, Read), (1, Write)]).try_lock().err()
             });
-            let has_poisoned = poisons.try_lock(Mask::NONE).map(|locked| {
+            let has_poisoned = poisons.try_lock().map(|locked| {
                 // SAFETY: `locked` holds this lock to write.
                 table.places[0]
                     .value
@@ -186,12 +179,11 @@ fn a_set_is_poisoned_where_it_wrote() {
                 has_poisoned.is_ok(),
                 refused.map(|refused| (refused.position, refused.why)),
             )
-        },
-    )
-    .assert_exactly([
-        (true, None),
-        (true, Some((0, Held))),
-        (true, Some((0, Poisoned))),
-        (false, None),
-    ]);
+        })
+        .assert_exactly([
+            (true, None),
+            (true, Some((0, Held))),
+            (true, Some((0, Poisoned))),
+            (false, None),
+        ]);
 }

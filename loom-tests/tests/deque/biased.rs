@@ -7,7 +7,7 @@ use std::iter;
 
 use filch_deque::{Request, Steal, Stealer};
 use filch_sync::thread;
-use loom_tests::{Bound, Crossing, Outcomes, check};
+use loom_tests::{Bound, Crossing};
 
 use crate::{
     assert_ascending, assert_each_once, biased, drain, insist, insistent_thief, share_three_items,
@@ -19,10 +19,8 @@ use crate::{
 /// both have it.
 #[test]
 fn the_last_item_has_one_taker() {
-    Outcomes::of(
-        "biased: the last item has one taker",
-        Bound::exhaustive(8_800),
-        || {
+    Bound::exhaustive(8_800)
+        .outcomes("biased: the last item has one taker", || {
             let worker = biased(2);
             let thief = insistent_thief(worker.stealer(), 1);
             worker.push(0);
@@ -30,9 +28,8 @@ fn the_last_item_has_one_taker() {
             let stolen = thief.join().unwrap();
             assert_eq!(worker.pop(), None);
             (popped, stolen)
-        },
-    )
-    .assert_exactly([(Some(0), vec![]), (None, vec![0])]);
+        })
+        .assert_exactly([(Some(0), vec![]), (None, vec![0])]);
 }
 
 /// Two threads: the owner pushes three items and pops them all, a thief insists and tries, twice.
@@ -40,16 +37,13 @@ fn the_last_item_has_one_taker() {
 /// is read without an edge, or an order that is broken.
 #[test]
 fn owner_and_thief_share_three_items() {
-    Outcomes::of(
-        "biased: owner and one thief share three items",
-        Bound::preemptions(3, 10_000),
-        || {
+    Bound::preemptions(3, 10_000)
+        .outcomes("biased: owner and one thief share three items", || {
             let worker = biased(4);
             let thief = insistent_thief(worker.stealer(), 2);
             share_three_items(&worker, thief, || ())
-        },
-    )
-    .assert_exactly([vec![], vec![0], vec![0, 1]]);
+        })
+        .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
 /// Three threads: two thieves insist beside an owner that pushes two items and pops them all. One
@@ -57,10 +51,8 @@ fn owner_and_thief_share_three_items() {
 /// fence and has not seen a pop before it.
 #[test]
 fn owner_and_two_thieves() {
-    Outcomes::of(
-        "biased: owner and two thieves share two items",
-        Bound::preemptions(2, 48_000),
-        || {
+    Bound::preemptions(2, 48_000)
+        .outcomes("biased: owner and two thieves share two items", || {
             let worker = biased(2);
             let first = insistent_thief(worker.stealer(), 1);
             let second = insistent_thief(worker.stealer(), 1);
@@ -70,9 +62,8 @@ fn owner_and_two_thieves() {
             let (first, second) = (first.join().unwrap(), second.join().unwrap());
             assert_each_once(2, &[&own, &first, &second]);
             (first.len(), second.len())
-        },
-    )
-    .assert_exactly([(0, 0), (1, 0), (0, 1), (1, 1)]);
+        })
+        .assert_exactly([(0, 0), (1, 0), (0, 1), (1, 1)]);
 }
 
 /// Three threads: the owner has pushed two items and does something long. Each of two thieves
@@ -80,10 +71,8 @@ fn owner_and_two_thieves() {
 /// that finds nothing beside a silent owner that has something.
 #[test]
 fn a_silent_owner_is_robbed() {
-    Outcomes::of(
-        "biased: two thieves beside a silent owner",
-        Bound::preemptions(3, 900),
-        || {
+    Bound::preemptions(3, 900)
+        .outcomes("biased: two thieves beside a silent owner", || {
             let worker = biased(4);
             worker.push(0);
             worker.push(1);
@@ -99,46 +88,43 @@ fn a_silent_owner_is_robbed() {
             assert_each_once(2, &[&stolen]);
             assert_eq!(worker.pop(), None);
             usize::from(first) + usize::from(second)
-        },
-    )
-    .assert_exactly([1, 2]);
+        })
+        .assert_exactly([1, 2]);
 }
 
 /// Three threads: the same, and the owner comes back and pops what is left. A failure: its pop goes
 /// the short way after another thread's fence.
 #[test]
 fn a_silent_owner_comes_back() {
-    Outcomes::of(
-        "biased: two thieves beside an owner that was silent",
-        Bound::preemptions(3, 36_000),
-        || {
-            let worker = biased(4);
-            worker.push(0);
-            worker.push(1);
-            let first = insistent_thief(worker.stealer(), 1);
-            let second = insistent_thief(worker.stealer(), 1);
-            let own = drain(&worker);
-            let (first, second) = (first.join().unwrap(), second.join().unwrap());
-            assert_each_once(2, &[&own, &first, &second]);
-            (own, first.len(), second.len())
-        },
-    )
-    .assert_reached([
-        (vec![1, 0], 0, 0),
-        (vec![1], 1, 0),
-        (vec![1], 0, 1),
-        (vec![], 1, 1),
-    ]);
+    Bound::preemptions(3, 36_000)
+        .outcomes(
+            "biased: two thieves beside an owner that was silent",
+            || {
+                let worker = biased(4);
+                worker.push(0);
+                worker.push(1);
+                let first = insistent_thief(worker.stealer(), 1);
+                let second = insistent_thief(worker.stealer(), 1);
+                let own = drain(&worker);
+                let (first, second) = (first.join().unwrap(), second.join().unwrap());
+                assert_each_once(2, &[&own, &first, &second]);
+                (own, first.len(), second.len())
+            },
+        )
+        .assert_reached([
+            (vec![1, 0], 0, 0),
+            (vec![1], 1, 0),
+            (vec![1], 0, 1),
+            (vec![], 1, 1),
+        ]);
 }
 
 /// Two threads: one thief asks of two silent owners, and has both deques shared by one fence. A
 /// failure: an item of the second that is not there to see, or one that its owner pops, too.
 #[test]
 fn one_fence_serves_two_deques() {
-    Outcomes::of(
-        "biased: one fence for two deques",
-        Bound::exhaustive(210),
-        || {
+    Bound::exhaustive(210)
+        .outcomes("biased: one fence for two deques", || {
             let [left, right] = [(); 2].map(|()| biased(2));
             left.push(0);
             right.push(1);
@@ -154,9 +140,8 @@ fn one_fence_serves_two_deques() {
             assert_ascending(&stolen);
             assert_each_once(2, &[&own, &stolen]);
             stolen
-        },
-    )
-    .assert_exactly([vec![0], vec![0, 1]]);
+        })
+        .assert_exactly([vec![0], vec![0, 1]]);
 }
 
 /// Two threads: a thief asks, and insists later. The owner answers it, takes the deque back, and
@@ -164,10 +149,8 @@ fn one_fence_serves_two_deques() {
 /// passed a light fence after the thief's.
 #[test]
 fn a_fence_is_good_for_one_tag() {
-    Outcomes::of(
-        "biased: an old request takes nothing",
-        Bound::preemptions(3, 14_000),
-        || {
+    Bound::preemptions(3, 14_000)
+        .outcomes("biased: an old request takes nothing", || {
             let worker = biased(4);
             let stealer = worker.stealer();
             let crossing = Crossing::new();
@@ -192,10 +175,9 @@ fn a_fence_is_good_for_one_tag() {
             let stolen = thief.join().unwrap();
             assert_each_once(4, &[&own, stolen.as_slice(), &drain(&worker)]);
             stolen
-        },
-    )
-    // None: the deque was the owner's again when the thief came, or empty.
-    .assert_reached([None, Some(0), Some(1), Some(2)]);
+        })
+        // None: the deque was the owner's again when the thief came, or empty.
+        .assert_reached([None, Some(0), Some(1), Some(2)]);
 }
 
 /// Two threads: a thief insists, takes half by one claim, and does so again, while the owner pops
@@ -203,10 +185,8 @@ fn a_fence_is_good_for_one_tag() {
 /// way.
 #[test]
 fn half_is_taken_while_the_owner_pops() {
-    Outcomes::of(
-        "biased: steal-half against pops",
-        Bound::preemptions(3, 9_400),
-        || {
+    Bound::preemptions(3, 9_400)
+        .outcomes("biased: steal-half against pops", || {
             let worker = biased(8);
             worker.push_batch(0..5);
             let stealer = worker.stealer();
@@ -225,9 +205,8 @@ fn half_is_taken_while_the_owner_pops() {
             let stolen = thief.join().unwrap();
             assert_each_once(6, &[&own, &stolen, &drain(&worker)]);
             stolen.len()
-        },
-    )
-    .assert_exactly([1, 2, 3, 4]);
+        })
+        .assert_exactly([1, 2, 3, 4]);
 }
 
 /// Three threads: a thief insists and takes half of a silent owner's items into its own biased
@@ -235,10 +214,8 @@ fn half_is_taken_while_the_owner_pops() {
 /// was written, or that its new owner pops beside the second thief.
 #[test]
 fn a_stolen_batch_is_stolen_on() {
-    Outcomes::of(
-        "biased: a batch is stolen on",
-        Bound::preemptions(3, 11_000),
-        || {
+    Bound::preemptions(3, 11_000)
+        .outcomes("biased: a batch is stolen on", || {
             let victim = biased(4);
             victim.push_batch(0..4);
             let own = biased(2);
@@ -255,9 +232,8 @@ fn a_stolen_batch_is_stolen_on() {
             let (first, second) = (first.join().unwrap(), second.join().unwrap());
             assert_each_once(4, &[&own, &first, &second, &drain(&victim)]);
             (first, second)
-        },
-    )
-    .assert_exactly([(vec![], vec![]), (vec![1, 0], vec![]), (vec![0], vec![1])]);
+        })
+        .assert_exactly([(vec![], vec![]), (vec![1, 0], vec![]), (vec![0], vec![1])]);
 }
 
 /// Three threads: two owners of biased deques insist on each other's items, and one is robbed by a
@@ -265,35 +241,31 @@ fn a_stolen_batch_is_stolen_on() {
 /// or doubled in a cycle of steals.
 #[test]
 fn workers_rob_each_other() {
-    check(
-        "biased: mutual steal-half",
-        Bound::preemptions(1, 3_300),
-        || {
-            let [left, right] = [(); 2].map(|()| biased(2));
-            let (left_end, right_end) = (left.stealer(), right.stealer());
-            let third = crate::thief(left.stealer(), 1);
-            let other = thread::spawn(move || {
-                right.push(2);
-                right.push(3);
-                insist(&left_end);
-                let taken: Vec<_> = left_end
-                    .steal_half_into(&right, 8)
-                    .success()
-                    .into_iter()
-                    .collect();
-                (taken, right)
-            });
-            left.push(0);
-            left.push(1);
-            insist(&right_end);
-            let taken: Vec<_> = right_end
-                .steal_half_into(&left, 8)
+    Bound::preemptions(1, 3_300).check("biased: mutual steal-half", || {
+        let [left, right] = [(); 2].map(|()| biased(2));
+        let (left_end, right_end) = (left.stealer(), right.stealer());
+        let third = crate::thief(left.stealer(), 1);
+        let other = thread::spawn(move || {
+            right.push(2);
+            right.push(3);
+            insist(&left_end);
+            let taken: Vec<_> = left_end
+                .steal_half_into(&right, 8)
                 .success()
                 .into_iter()
                 .collect();
-            let (others, right) = other.join().unwrap();
-            let third = third.join().unwrap();
-            assert_each_once(4, &[&taken, &others, &third, &drain(&left), &drain(&right)]);
-        },
-    );
+            (taken, right)
+        });
+        left.push(0);
+        left.push(1);
+        insist(&right_end);
+        let taken: Vec<_> = right_end
+            .steal_half_into(&left, 8)
+            .success()
+            .into_iter()
+            .collect();
+        let (others, right) = other.join().unwrap();
+        let third = third.join().unwrap();
+        assert_each_once(4, &[&taken, &others, &third, &drain(&left), &drain(&right)]);
+    });
 }

@@ -2,7 +2,7 @@
 
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::Bound;
 
 use crate::rings::the_owner_goes;
 use crate::{
@@ -16,40 +16,33 @@ use crate::{
 /// while it is written.
 #[test]
 fn the_ring_grows_or_turns_under_a_thief() {
-    Outcomes::of(
-        "biased: growth while stealing",
-        Bound::preemptions(3, 66_000),
-        || {
+    Bound::preemptions(3, 66_000)
+        .outcomes("biased: growth while stealing", || {
             let worker = biased(2);
             let thief = insistent_thief(worker.stealer(), 2);
             let stolen = push_beside(&worker, 3, thief);
             (stolen, worker.capacity() == 2)
-        },
-    )
-    .assert_exactly([
-        (vec![], false),
-        (vec![0], false),
-        (vec![0, 1], false),
-        (vec![0, 1], true),
-    ]);
+        })
+        .assert_exactly([
+            (vec![], false),
+            (vec![0], false),
+            (vec![0, 1], false),
+            (vec![0, 1], true),
+        ]);
 }
 
 /// Three threads: growth under two thieves that insist.
 #[test]
 fn the_ring_grows_under_two_thieves() {
-    check(
-        "biased: growth under two thieves",
-        Bound::preemptions(2, 24_000),
-        || {
-            let worker = biased(1);
-            let second = insistent_thief(worker.stealer(), 1);
-            let first = insistent_thief(worker.stealer(), 1);
-            worker.push_batch(0..2);
-            let own: Vec<_> = worker.pop().into_iter().collect();
-            let (first, second) = (first.join().unwrap(), second.join().unwrap());
-            assert_each_once(2, &[&own, &first, &second, &drain(&worker)]);
-        },
-    );
+    Bound::preemptions(2, 24_000).check("biased: growth under two thieves", || {
+        let worker = biased(1);
+        let second = insistent_thief(worker.stealer(), 1);
+        let first = insistent_thief(worker.stealer(), 1);
+        worker.push_batch(0..2);
+        let own: Vec<_> = worker.pop().into_iter().collect();
+        let (first, second) = (first.join().unwrap(), second.join().unwrap());
+        assert_each_once(2, &[&own, &first, &second, &drain(&worker)]);
+    });
 }
 
 /// Two threads: the owner makes room, shrinks the ring and pops, beside a thief that insists. Each
@@ -57,10 +50,8 @@ fn the_ring_grows_under_two_thieves() {
 /// keeps the stops of the one before although a thief has moved them.
 #[test]
 fn the_ring_is_replaced_at_will() {
-    Outcomes::of(
-        "biased: reserve and shrink beside a thief",
-        Bound::preemptions(3, 22_000),
-        || {
+    Bound::preemptions(3, 22_000)
+        .outcomes("biased: reserve and shrink beside a thief", || {
             let worker = biased(4);
             worker.push(0);
             let thief = insistent_thief(worker.stealer(), 1);
@@ -71,9 +62,8 @@ fn the_ring_is_replaced_at_will() {
             let stolen = thief.join().unwrap();
             assert_each_once(2, &[&own, &stolen, &drain(&worker)]);
             (own, stolen)
-        },
-    )
-    .assert_exactly([(vec![1], vec![]), (vec![1], vec![0])]);
+        })
+        .assert_exactly([(vec![1], vec![]), (vec![1], vec![0])]);
 }
 
 /// Two threads: pushes and pops beside a thief that insists, where tag and index wrap. A failure: a
@@ -81,26 +71,21 @@ fn the_ring_is_replaced_at_will() {
 #[test]
 fn tag_and_index_wrap_around() {
     for before in [0, 2, 4] {
-        Outcomes::of(
-            "biased: tag and index wrap",
-            Bound::preemptions(2, 3_900),
-            move || {
+        Bound::preemptions(2, 3_900)
+            .outcomes("biased: tag and index wrap", move || {
                 let worker = biased_after(2, u32::MAX - before, 9);
                 push_and_pop(&worker, 3, insistent_thief(worker.stealer(), 2)).len()
-            },
-        )
-        .assert_exactly([0, 1, 2]);
+            })
+            .assert_exactly([0, 1, 2]);
     }
 }
 
 /// See [`the_owner_goes`].
 #[test]
 fn the_owner_goes_with_items_left() {
-    check(
-        "biased: worker dropped with thieves in flight",
-        Bound::preemptions(2, 63_000),
-        || the_owner_goes(true),
-    );
+    Bound::preemptions(2, 63_000).check("biased: worker dropped with thieves in flight", || {
+        the_owner_goes(true);
+    });
 }
 
 /// An item with contents: whoever has it may change them.
@@ -125,10 +110,8 @@ fn take(item: &Arc<Contents>) -> u32 {
 /// takes.
 #[test]
 fn all_of_it_at_once() {
-    Outcomes::of(
-        "biased: growth, wrap, half and heap items",
-        Bound::preemptions(2, 130_000),
-        || {
+    Bound::preemptions(2, 130_000)
+        .outcomes("biased: growth, wrap, half and heap items", || {
             let item = |id| Arc::new(Contents(UnsafeCell::new(id)));
             let worker = biased_after(1, u32::MAX - 2, item(9));
             let (single, half) = (worker.stealer(), worker.stealer());
@@ -157,7 +140,6 @@ fn all_of_it_at_once() {
                 .collect();
             assert_each_once(3, &[&popped, &single, &half, &left]);
             (single.len(), half.len())
-        },
-    )
-    .assert_reached([(0, 0), (0, 1), (0, 2), (1, 1)]);
+        })
+        .assert_reached([(0, 0), (0, 1), (0, 2), (1, 1)]);
 }

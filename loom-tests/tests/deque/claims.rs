@@ -5,8 +5,7 @@ use filch_sync::thread;
 use loom_tests::Bound;
 
 use crate::{
-    assert_ascending, assert_each_once, check_in_peace, drain, half_thief, outcomes_in_peace,
-    share_three_items, thief,
+    InPeace, assert_ascending, assert_each_once, drain, half_thief, share_three_items, thief,
 };
 
 /// Two threads: the owner pushes one item and pops; a thief tries once. This is the race that the
@@ -14,10 +13,9 @@ use crate::{
 /// two takers or none, or a thief that reads the slot without an edge.
 #[test]
 fn the_last_item_has_one_taker() {
-    outcomes_in_peace(
-        "the last item has one taker",
-        Bound::exhaustive(4_500),
-        || {
+    Bound::exhaustive(4_500)
+        .outcomes("the last item has one taker", || {
+            let _peace = InPeace::begin();
             let worker = Worker::with_capacity(1);
             let stealer = worker.stealer();
             let thief = thread::spawn(move || stealer.steal());
@@ -31,19 +29,17 @@ fn the_last_item_has_one_taker() {
             };
             assert_eq!(worker.pop(), None);
             (popped, answer)
-        },
-    )
-    .assert_exactly([(Some(0), "empty"), (Some(0), "retry"), (None, "took")]);
+        })
+        .assert_exactly([(Some(0), "empty"), (Some(0), "retry"), (None, "took")]);
 }
 
 /// Three threads: two thieves and the owner want one item. Exactly one of the three gets it. A
 /// failure: a second taker, or none.
 #[test]
 fn two_thieves_and_the_owner_want_the_last_item() {
-    outcomes_in_peace(
-        "owner and two thieves: the last item has one taker",
-        Bound::preemptions(2, 30_000),
-        || {
+    Bound::preemptions(2, 30_000)
+        .outcomes("owner and two thieves: the last item has one taker", || {
+            let _peace = InPeace::begin();
             let worker = Worker::with_capacity(1);
             let first = thief(worker.stealer(), 1);
             let second = thief(worker.stealer(), 1);
@@ -52,9 +48,8 @@ fn two_thieves_and_the_owner_want_the_last_item() {
             let (first, second) = (first.join().unwrap(), second.join().unwrap());
             assert_each_once(1, &[&own, &first, &second, &drain(&worker)]);
             (own.len(), first.len(), second.len())
-        },
-    )
-    .assert_reached([(1, 0, 0), (0, 1, 0), (0, 0, 1)]);
+        })
+        .assert_reached([(1, 0, 0), (0, 1, 0), (0, 0, 1)]);
 }
 
 /// Two threads: the owner pushes three items and pops them all, a thief tries twice. Every division
@@ -62,16 +57,14 @@ fn two_thieves_and_the_owner_want_the_last_item() {
 /// backwards. A failure: an item with two takers or none, or an order that is broken.
 #[test]
 fn owner_and_thief_meet_in_the_middle() {
-    outcomes_in_peace(
-        "owner and one thief share three items",
-        Bound::preemptions(4, 14_000),
-        || {
+    Bound::preemptions(4, 14_000)
+        .outcomes("owner and one thief share three items", || {
+            let _peace = InPeace::begin();
             let worker = Worker::with_capacity(4);
             let thief = thief(worker.stealer(), 2);
             share_three_items(&worker, thief, || ())
-        },
-    )
-    .assert_exactly([vec![], vec![0], vec![0, 1]]);
+        })
+        .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
 /// Two threads: five items, of which a thief takes half with one claim while the owner pops four.
@@ -79,10 +72,9 @@ fn owner_and_thief_meet_in_the_middle() {
 /// the half. A failure: an item with two takers.
 #[test]
 fn half_is_taken_while_the_owner_pops() {
-    outcomes_in_peace(
-        "steal-half against pops",
-        Bound::preemptions(4, 13_000),
-        || {
+    Bound::preemptions(4, 13_000)
+        .outcomes("steal-half against pops", || {
+            let _peace = InPeace::begin();
             let worker = Worker::with_capacity(8);
             let stolen = half_thief(worker.stealer(), 8);
             for item in 0..5 {
@@ -93,39 +85,36 @@ fn half_is_taken_while_the_owner_pops() {
             assert_each_once(5, &[&own, &stolen, &drain(&worker)]);
             assert_ascending(&stolen);
             stolen.len()
-        },
-    )
-    .assert_exactly([0, 1, 2, 3]);
+        })
+        .assert_exactly([0, 1, 2, 3]);
 }
 
 /// Three threads: one thief takes half, another takes single items, and the owner pops. A failure:
 /// overlapping claims.
 #[test]
 fn half_and_single_thieves_do_not_overlap() {
-    check_in_peace(
-        "steal-half, steal and pop: each item once",
-        Bound::preemptions(2, 14_000),
-        || {
-            let worker = Worker::with_capacity(4);
-            let half = half_thief(worker.stealer(), 8);
-            let single = thief(worker.stealer(), 2);
-            for item in 0..3 {
-                worker.push(item);
-            }
-            let own: Vec<_> = worker.pop().into_iter().collect();
-            let (half, single) = (half.join().unwrap(), single.join().unwrap());
-            assert_ascending(&half);
-            assert_ascending(&single);
-            assert_each_once(3, &[&own, &half, &single, &drain(&worker)]);
-        },
-    );
+    Bound::preemptions(2, 14_000).check("steal-half, steal and pop: each item once", || {
+        let _peace = InPeace::begin();
+        let worker = Worker::with_capacity(4);
+        let half = half_thief(worker.stealer(), 8);
+        let single = thief(worker.stealer(), 2);
+        for item in 0..3 {
+            worker.push(item);
+        }
+        let own: Vec<_> = worker.pop().into_iter().collect();
+        let (half, single) = (half.join().unwrap(), single.join().unwrap());
+        assert_ascending(&half);
+        assert_ascending(&single);
+        assert_each_once(3, &[&own, &half, &single, &drain(&worker)]);
+    });
 }
 
 /// Three threads: `limit` caps the half. Two thieves with limit 2 and six items. A failure: a thief
 /// with more than two.
 #[test]
 fn the_limit_is_kept() {
-    check_in_peace("limit 2 is kept", Bound::preemptions(2, 8_900), || {
+    Bound::preemptions(2, 8_900).check("limit 2 is kept", || {
+        let _peace = InPeace::begin();
         let worker = Worker::with_capacity(8);
         let first = half_thief(worker.stealer(), 2);
         let second = half_thief(worker.stealer(), 2);
@@ -144,10 +133,9 @@ fn the_limit_is_kept() {
 /// twice.
 #[test]
 fn a_slot_is_published_again() {
-    outcomes_in_peace(
-        "pop, then push to the same slot",
-        Bound::exhaustive(19_000),
-        || {
+    Bound::exhaustive(19_000)
+        .outcomes("pop, then push to the same slot", || {
+            let _peace = InPeace::begin();
             let worker = Worker::with_capacity(1);
             let stolen = thief(worker.stealer(), 1);
             let mut own = Vec::new();
@@ -160,19 +148,17 @@ fn a_slot_is_published_again() {
             let stolen = stolen.join().unwrap();
             assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
             stolen
-        },
-    )
-    .assert_exactly([vec![], vec![0], vec![1], vec![2]]);
+        })
+        .assert_exactly([vec![], vec![0], vec![1], vec![2]]);
 }
 
 /// Three threads: one thief takes a batch by one claim, and a second takes from the first's deque,
 /// in the same order. A failure: a batch out of order, or seen before it was written.
 #[test]
 fn a_stolen_batch_is_stolen_on_in_order() {
-    outcomes_in_peace(
-        "a batch stolen on, first in first out",
-        Bound::preemptions(3, 1_800),
-        || {
+    Bound::preemptions(3, 1_800)
+        .outcomes("a batch stolen on, first in first out", || {
+            let _peace = InPeace::begin();
             let victim = Worker::with_capacity(8);
             let own = Worker::with_capacity(4);
             let second = thief(own.stealer(), 2);
@@ -195,9 +181,8 @@ fn a_stolen_batch_is_stolen_on_in_order() {
             );
             assert_each_once(6, &[&oldest, &second, &drain(&own), &drain(&victim)]);
             second.len()
-        },
-    )
-    .assert_exactly([0, 1, 2]);
+        })
+        .assert_exactly([0, 1, 2]);
 }
 
 /// Three threads: two workers rob each other, and a thief robs one of them. No thread waits for
@@ -212,7 +197,8 @@ fn workers_rob_each_other() {
             .collect()
     }
 
-    check_in_peace("mutual steal-half", Bound::preemptions(4, 1_900), || {
+    Bound::preemptions(4, 1_900).check("mutual steal-half", || {
+        let _peace = InPeace::begin();
         let left = Worker::with_capacity(2);
         let right = Worker::with_capacity(2);
         let (left_end, right_end) = (left.stealer(), right.stealer());

@@ -21,31 +21,25 @@ mod rings;
 mod sleep;
 mod sleepers;
 
-use std::fmt::Debug;
-
 use filch_deque::{Request, Steal, Stealer, Worker};
 use filch_sync::asymmetric::WITHOUT_LIGHT;
 use filch_sync::thread::{self, JoinHandle};
-use loom_tests::{Bound, Outcomes};
 
-/// [`Outcomes::of`] a model without the owner's light fences, which are for thieves that insist: no
-/// thread of it does.
-fn outcomes_in_peace<T: Ord + Debug + Send + 'static>(
-    claim: &str,
-    bound: Bound,
-    model: impl Fn() -> T + Send + Sync + 'static,
-) -> Outcomes<T> {
-    Outcomes::of(claim, bound, move || {
+/// Leaves out the owner's light fences while it is there: they are for thieves that insist, and no
+/// thread of its model does.
+struct InPeace;
+
+impl InPeace {
+    fn begin() -> Self {
         WITHOUT_LIGHT.set(true);
-        let outcome = model();
-        WITHOUT_LIGHT.set(false);
-        outcome
-    })
+        Self
+    }
 }
 
-/// The same for a model that has nothing to report.
-fn check_in_peace(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
-    outcomes_in_peace(claim, bound, model).assert_exactly([()]);
+impl Drop for InPeace {
+    fn drop(&mut self) {
+        WITHOUT_LIGHT.set(false);
+    }
 }
 
 /// Starts a thief that makes `attempts` attempts, and returns what it got, in order.

@@ -2,11 +2,10 @@
 
 use filch_deque::Worker;
 use filch_sync::thread::JoinHandle;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
 use crate::{
-    assert_ascending, assert_each_once, biased, biased_after, insistent_thief, outcomes_in_peace,
-    thief,
+    InPeace, assert_ascending, assert_each_once, biased, biased_after, insistent_thief, thief,
 };
 
 fn push(worker: &Worker<u32>, item: u32) {
@@ -48,16 +47,13 @@ fn nest_beside<const N: usize>(
 /// thief reads it.
 #[test]
 fn an_item_is_taken_back_or_stolen() {
-    Outcomes::of(
-        "biased: nested items, taken back or stolen",
-        Bound::preemptions(3, 7_700),
-        || {
+    Bound::preemptions(3, 7_700)
+        .outcomes("biased: nested items, taken back or stolen", || {
             let worker = biased(4);
             let thief = insistent_thief(worker.stealer(), 2);
             nest_beside(&worker, [0, 1, 2], thief)
-        },
-    )
-    .assert_exactly([vec![], vec![0], vec![0, 1]]);
+        })
+        .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
 /// Two threads: all of three items are shared, and may all be stolen while the owner takes back the
@@ -65,29 +61,25 @@ fn an_item_is_taken_back_or_stolen() {
 /// `bottom` that is left behind the thief.
 #[test]
 fn all_may_be_gone() {
-    outcomes_in_peace(
-        "shared: nested items, all stolen or some",
-        Bound::preemptions(3, 47_000),
-        || {
+    Bound::preemptions(3, 47_000)
+        .outcomes("shared: nested items, all stolen or some", || {
+            let _peace = InPeace::begin();
             let worker: Worker<u32> = Worker::starting_at(4, u32::MAX - 1, true);
             let thief = thief(worker.stealer(), 3);
             let stolen = nest_beside(&worker, [0, 1, 2], thief);
             push(&worker, 3);
             assert!(take_back(&worker));
             stolen.len()
-        },
-    )
-    .assert_exactly([0, 1, 2, 3]);
+        })
+        .assert_exactly([0, 1, 2, 3]);
 }
 
 /// Three threads: two items in a ring of two slots, which grows, where tag and index wrap, beside
 /// two thieves that insist. A failure as above.
 #[test]
 fn the_ring_grows_under_nested_items() {
-    Outcomes::of(
-        "biased: nested items, growth and two thieves",
-        Bound::preemptions(2, 35_000),
-        || {
+    Bound::preemptions(2, 35_000)
+        .outcomes("biased: nested items, growth and two thieves", || {
             let worker = biased_after(1, u32::MAX - 2, 9);
             let second = insistent_thief(worker.stealer(), 1);
             let first = insistent_thief(worker.stealer(), 1);
@@ -95,7 +87,6 @@ fn the_ring_grows_under_nested_items() {
             let (first, second) = (first.join().unwrap(), second.join().unwrap());
             assert_each_once(2, &[&own, &first, &second]);
             own
-        },
-    )
-    .assert_exactly([vec![], vec![1], vec![1, 0]]);
+        })
+        .assert_exactly([vec![], vec![1], vec![1, 0]]);
 }

@@ -2,11 +2,11 @@
 
 use filch_deque::{Steal, Worker};
 use filch_sync::thread;
-use loom_tests::{Bound, Crossing, Outcomes};
+use loom_tests::{Bound, Crossing};
 
 use crate::{
-    assert_ascending, assert_each_once, biased, drain, insistent_thief, outcomes_in_peace,
-    pop_all_beside, steal_surely, thief,
+    InPeace, assert_ascending, assert_each_once, biased, drain, insistent_thief, pop_all_beside,
+    steal_surely, thief,
 };
 
 /// Two threads: a thief tries twice, asks thereby, and passes no fence. The owner pushes two items
@@ -14,10 +14,9 @@ use crate::{
 /// the deque was shared.
 #[test]
 fn an_owner_answers() {
-    outcomes_in_peace(
-        "biased: an owner answers a thief that asks",
-        Bound::preemptions(3, 700),
-        || {
+    Bound::preemptions(3, 700)
+        .outcomes("biased: an owner answers a thief that asks", || {
+            let _peace = InPeace::begin();
             let worker = biased(4);
             let stolen = thief(worker.stealer(), 2);
             worker.push(0);
@@ -26,9 +25,8 @@ fn an_owner_answers() {
             let stolen = stolen.join().unwrap();
             assert_each_once(2, &[&own, &stolen, &drain(&worker)]);
             stolen
-        },
-    )
-    .assert_exactly([vec![], vec![0]]);
+        })
+        .assert_exactly([vec![], vec![0]]);
 }
 
 /// Two threads: a thief asks while the owner pushes, and is gone. Whatever the owner did beside it,
@@ -36,10 +34,9 @@ fn an_owner_answers() {
 /// starves beside a full deque.
 #[test]
 fn no_request_is_lost() {
-    outcomes_in_peace(
-        "biased: the next push answers",
-        Bound::exhaustive(40),
-        || {
+    Bound::exhaustive(40)
+        .outcomes("biased: the next push answers", || {
+            let _peace = InPeace::begin();
             let worker = biased(4);
             let stealer = worker.stealer();
             let later = worker.stealer();
@@ -56,9 +53,8 @@ fn no_request_is_lost() {
             assert_eq!(next.len(), 1, "a lost request");
             assert_each_once(3, &[&stolen, &next, &drain(&worker)]);
             stolen
-        },
-    )
-    .assert_exactly([vec![]]);
+        })
+        .assert_exactly([vec![]]);
 }
 
 /// Two threads: a thief asks an owner that has four items, and tries again, while the owner pops
@@ -66,10 +62,9 @@ fn no_request_is_lost() {
 /// thief has not come by then. A failure: a pop that goes the short way beside the thief's claim.
 #[test]
 fn a_pop_answers() {
-    outcomes_in_peace(
-        "biased: the next pop answers",
-        Bound::exhaustive(1_100),
-        || {
+    Bound::exhaustive(1_100)
+        .outcomes("biased: the next pop answers", || {
+            let _peace = InPeace::begin();
             let worker = biased(8);
             worker.push_batch(0..4);
             let stealer = worker.stealer();
@@ -86,19 +81,17 @@ fn a_pop_answers() {
                 // The owner has taken the deque back.
                 Steal::Empty | Steal::Retry => None,
             }
-        },
-    )
-    .assert_exactly([None, Some(0)]);
+        })
+        .assert_exactly([None, Some(0)]);
 }
 
 /// Two threads: a thief asks, waits for the answer as long as there is none, and takes the oldest
 /// item. It passes no fence. A failure: the answer is there, and what it is about is not.
 #[test]
 fn a_thief_waits_for_the_answer() {
-    outcomes_in_peace(
-        "biased: a thief waits for the answer",
-        Bound::preemptions(3, 36_000),
-        || {
+    Bound::preemptions(3, 36_000)
+        .outcomes("biased: a thief waits for the answer", || {
+            let _peace = InPeace::begin();
             let worker = biased(4);
             let stealer = worker.stealer();
             let thief = thread::spawn(move || {
@@ -121,10 +114,9 @@ fn a_thief_waits_for_the_answer() {
                 Steal::Empty => None,
                 Steal::Retry => panic!("item 0 is there"),
             }
-        },
-    )
-    // None: the pop's new tag was seen, and not yet that it shares.
-    .assert_exactly([None, Some(0)]);
+        })
+        // None: the pop's new tag was seen, and not yet that it shares.
+        .assert_exactly([None, Some(0)]);
 }
 
 /// Two threads: the owner shares what it has, pushes one item more and pops all, beside a thief
@@ -132,29 +124,28 @@ fn a_thief_waits_for_the_answer() {
 /// although the deque is shared.
 #[test]
 fn an_owner_shares() {
-    Outcomes::of(
-        "biased: an owner shares beside a thief that insists",
-        Bound::preemptions(3, 13_000),
-        || {
-            let worker = biased(4);
-            let thief = insistent_thief(worker.stealer(), 2);
-            worker.push(0);
-            worker.share();
-            worker.push(1);
-            pop_all_beside(&worker, 2, thief)
-        },
-    )
-    .assert_exactly([vec![], vec![0], vec![0, 1]]);
+    Bound::preemptions(3, 13_000)
+        .outcomes(
+            "biased: an owner shares beside a thief that insists",
+            || {
+                let worker = biased(4);
+                let thief = insistent_thief(worker.stealer(), 2);
+                worker.push(0);
+                worker.share();
+                worker.push(1);
+                pop_all_beside(&worker, 2, thief)
+            },
+        )
+        .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
 /// Two threads: an owner that has shared everything is robbed without a word: its thief neither
 /// asks nor insists. A failure: an item that is seen before it was written.
 #[test]
 fn what_is_shared_is_there_at_once() {
-    outcomes_in_peace(
-        "biased: shared items need no request",
-        Bound::exhaustive(2_300),
-        || {
+    Bound::exhaustive(2_300)
+        .outcomes("biased: shared items need no request", || {
+            let _peace = InPeace::begin();
             let worker = biased(4);
             worker.push(0);
             let stolen = thief(worker.stealer(), 2);
@@ -164,9 +155,8 @@ fn what_is_shared_is_there_at_once() {
             assert_ascending(&stolen);
             assert_each_once(2, &[&stolen, &drain(&worker)]);
             stolen
-        },
-    )
-    .assert_reached([vec![], vec![0]]);
+        })
+        .assert_reached([vec![], vec![0]]);
 }
 
 /// Two threads: the owner pushes an item and pops it, both the short way, shares the empty deque,
@@ -174,10 +164,9 @@ fn what_is_shared_is_there_at_once() {
 /// shared, and has not seen the pop.
 #[test]
 fn what_was_popped_is_not_shared() {
-    outcomes_in_peace(
-        "biased: an empty deque is shared",
-        Bound::exhaustive(1_600),
-        || {
+    Bound::exhaustive(1_600)
+        .outcomes("biased: an empty deque is shared", || {
+            let _peace = InPeace::begin();
             let worker = biased(4);
             let stolen = thief(worker.stealer(), 1);
             worker.push(0);
@@ -188,9 +177,8 @@ fn what_was_popped_is_not_shared() {
             assert_eq!(popped, Some(0), "a thief has not waited for its answer");
             assert_each_once(2, &[&[0], &stolen, &drain(&worker)]);
             stolen
-        },
-    )
-    .assert_exactly([vec![], vec![1]]);
+        })
+        .assert_exactly([vec![], vec![1]]);
 }
 
 /// Pushes the items `0..count` together.
@@ -205,10 +193,9 @@ fn push_together(worker: &Worker<u32>, count: u32) {
 /// not there, or is being written.
 #[test]
 fn items_that_are_pushed_together_come_together() {
-    outcomes_in_peace(
-        "shared: two items pushed together",
-        Bound::exhaustive(4_600),
-        || {
+    Bound::exhaustive(4_600)
+        .outcomes("shared: two items pushed together", || {
+            let _peace = InPeace::begin();
             let worker = Worker::with_capacity(1);
             let stealer = worker.stealer();
             let thief = thread::spawn(move || {
@@ -222,9 +209,8 @@ fn items_that_are_pushed_together_come_together() {
             assert_ascending(&stolen);
             assert_each_once(2, &[&stolen, &drain(&worker)]);
             stolen
-        },
-    )
-    .assert_exactly([vec![], vec![0], vec![0, 1]]);
+        })
+        .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
 /// Two threads: the owner of a biased deque pushes two items together and pops both, beside a thief
@@ -232,17 +218,17 @@ fn items_that_are_pushed_together_come_together() {
 /// being written.
 #[test]
 fn a_biased_deque_is_given_items_together() {
-    Outcomes::of(
-        "biased: two items pushed together beside a thief that insists",
-        Bound::preemptions(3, 3_400),
-        || {
-            let worker = biased(4);
-            let thief = insistent_thief(worker.stealer(), 2);
-            push_together(&worker, 2);
-            pop_all_beside(&worker, 2, thief)
-        },
-    )
-    .assert_exactly([vec![], vec![0], vec![0, 1]]);
+    Bound::preemptions(3, 3_400)
+        .outcomes(
+            "biased: two items pushed together beside a thief that insists",
+            || {
+                let worker = biased(4);
+                let thief = insistent_thief(worker.stealer(), 2);
+                push_together(&worker, 2);
+                pop_all_beside(&worker, 2, thief)
+            },
+        )
+        .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
 /// Two threads: the owner goes to and fro, and takes the deque back each time that no thief has
@@ -250,10 +236,9 @@ fn a_biased_deque_is_given_items_together() {
 /// tag from before the deque was taken back.
 #[test]
 fn the_deque_changes_hands_and_back() {
-    outcomes_in_peace(
-        "biased: shared and taken back",
-        Bound::preemptions(3, 3_200),
-        || {
+    Bound::preemptions(3, 3_200)
+        .outcomes("biased: shared and taken back", || {
+            let _peace = InPeace::begin();
             let worker = biased(2);
             let crossing = Crossing::new();
             let stealer = worker.stealer();
@@ -281,7 +266,6 @@ fn the_deque_changes_hands_and_back() {
             assert_ascending(&stolen);
             assert_each_once(2, &[&own, &stolen]);
             stolen
-        },
-    )
-    .assert_exactly([vec![], vec![0], vec![1]]);
+        })
+        .assert_exactly([vec![], vec![0], vec![1]]);
 }

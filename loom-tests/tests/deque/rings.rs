@@ -7,41 +7,38 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing};
 
 use crate::{
-    assert_ascending, assert_each_once, biased_after, check_in_peace, drain, half_thief, insist,
-    outcomes_in_peace, push_and_pop, push_beside_a_thief, thief,
+    InPeace, assert_ascending, assert_each_once, biased_after, drain, half_thief, insist,
+    push_and_pop, push_beside_a_thief, thief,
 };
 
 /// Two threads: a ring of one slot grows to four under a thief that takes twice. A failure: the
 /// thief reads a freed ring, or claims from the old ring an item that has moved.
 #[test]
 fn the_ring_grows_under_a_thief() {
-    outcomes_in_peace(
-        "growth from 1 to 4 while stealing",
-        Bound::preemptions(3, 52_000),
-        || push_beside_a_thief(&Worker::with_capacity(1), 3, 2),
-    )
-    .assert_exactly([vec![], vec![0], vec![0, 1]]);
+    Bound::preemptions(3, 52_000)
+        .outcomes("growth from 1 to 4 while stealing", || {
+            let _peace = InPeace::begin();
+            push_beside_a_thief(&Worker::with_capacity(1), 3, 2)
+        })
+        .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
 /// Three threads: growth under a thief of half and a thief of one. A failure as above, or two
 /// claims of one item on two rings.
 #[test]
 fn the_ring_grows_under_two_thieves() {
-    check_in_peace(
-        "growth from 1 to 4 under two thieves",
-        Bound::preemptions(1, 20_000),
-        || {
-            let worker = Worker::with_capacity(1);
-            let half = half_thief(worker.stealer(), 8);
-            let single = thief(worker.stealer(), 1);
-            for item in 0..2 {
-                worker.push(item);
-            }
-            let (half, single) = (half.join().unwrap(), single.join().unwrap());
-            assert_ascending(&half);
-            assert_each_once(2, &[&half, &single, &drain(&worker)]);
-        },
-    );
+    Bound::preemptions(1, 20_000).check("growth from 1 to 4 under two thieves", || {
+        let _peace = InPeace::begin();
+        let worker = Worker::with_capacity(1);
+        let half = half_thief(worker.stealer(), 8);
+        let single = thief(worker.stealer(), 1);
+        for item in 0..2 {
+            worker.push(item);
+        }
+        let (half, single) = (half.join().unwrap(), single.join().unwrap());
+        assert_ascending(&half);
+        assert_each_once(2, &[&half, &single, &drain(&worker)]);
+    });
 }
 
 /// Two threads: the deque is never empty once the first item is in, yet its ring is replaced twice.
@@ -49,21 +46,23 @@ fn the_ring_grows_under_two_thieves() {
 /// nothing, and would go to sleep on that.
 #[test]
 fn a_closed_deque_does_not_look_empty() {
-    outcomes_in_peace("no false emptiness", Bound::preemptions(4, 9_100), || {
-        let worker = Worker::with_capacity(1);
-        let stealer = worker.stealer();
-        worker.push(0);
-        let thief = thread::spawn(move || {
-            assert!(!stealer.is_empty(), "looks empty");
-            let answer = stealer.steal();
-            assert!(!answer.is_empty(), "empty answer");
-            answer.success()
-        });
-        worker.push(1);
-        worker.push(2);
-        thief.join().unwrap()
-    })
-    .assert_exactly([None, Some(0)]);
+    Bound::preemptions(4, 9_100)
+        .outcomes("no false emptiness", || {
+            let _peace = InPeace::begin();
+            let worker = Worker::with_capacity(1);
+            let stealer = worker.stealer();
+            worker.push(0);
+            let thief = thread::spawn(move || {
+                assert!(!stealer.is_empty(), "looks empty");
+                let answer = stealer.steal();
+                assert!(!answer.is_empty(), "empty answer");
+                answer.success()
+            });
+            worker.push(1);
+            worker.push(2);
+            thief.join().unwrap()
+        })
+        .assert_exactly([None, Some(0)]);
 }
 
 /// Two threads: a ring of two slots comes full circle while a thief takes what it can: slots are
@@ -71,17 +70,15 @@ fn a_closed_deque_does_not_look_empty() {
 /// violation between the thief's read and the owner's next write of the slot.
 #[test]
 fn slots_are_reused_after_a_claim() {
-    outcomes_in_peace(
-        "slot reuse behind a thief",
-        Bound::preemptions(3, 11_000),
-        || {
+    Bound::preemptions(3, 11_000)
+        .outcomes("slot reuse behind a thief", || {
+            let _peace = InPeace::begin();
             let worker = Worker::with_capacity(2);
             push_beside_a_thief(&worker, 3, 2);
             // Whether slots were written again, and the ring kept.
             worker.capacity() == 2
-        },
-    )
-    .assert_exactly([false, true]);
+        })
+        .assert_exactly([false, true]);
 }
 
 /// Two threads: a thief claims three items of a ring of eight slots, of which the owner needs the
@@ -89,10 +86,9 @@ fn slots_are_reused_after_a_claim() {
 /// and the owner writes under it.
 #[test]
 fn a_half_is_moved_out_before_its_slots_are_free() {
-    outcomes_in_peace(
-        "slot reuse behind a thief of three",
-        Bound::preemptions(3, 2_400),
-        || {
+    Bound::preemptions(3, 2_400)
+        .outcomes("slot reuse behind a thief of three", || {
+            let _peace = InPeace::begin();
             let crossing = Crossing::new();
             let worker = Worker::with_capacity(8);
             worker.push_batch(0..5);
@@ -111,9 +107,8 @@ fn a_half_is_moved_out_before_its_slots_are_free() {
             let stolen = thief.join().unwrap();
             assert_each_once(10, &[&stolen, &drain(&worker)]);
             (is_reused, stolen.len())
-        },
-    )
-    .assert_exactly([(false, 0), (false, 3), (true, 3)]);
+        })
+        .assert_exactly([(false, 0), (false, 3), (true, 3)]);
 }
 
 /// Three threads: two thieves claim two items of a ring of four slots, and the second may finish
@@ -122,10 +117,9 @@ fn a_half_is_moved_out_before_its_slots_are_free() {
 /// the first thief.
 #[test]
 fn claims_finish_out_of_order() {
-    outcomes_in_peace(
-        "a later claim that finishes first frees no slot",
-        Bound::preemptions(2, 41_000),
-        || {
+    Bound::preemptions(2, 41_000)
+        .outcomes("a later claim that finishes first frees no slot", || {
+            let _peace = InPeace::begin();
             let crossing = Crossing::new();
             let worker = Worker::with_capacity(4);
             worker.push_batch(0..3);
@@ -148,9 +142,8 @@ fn claims_finish_out_of_order() {
                 .collect();
             assert_each_once(5, &[&stolen, &drain(&worker)]);
             (reused, stolen.len())
-        },
-    )
-    .assert_reached([(false, 0), (false, 1), (true, 1), (true, 2)]);
+        })
+        .assert_reached([(false, 0), (false, 1), (true, 1), (true, 2)]);
 }
 
 /// Two threads: a small ring, pops, and a claim of more than one item. Tag and index begin just
@@ -158,7 +151,8 @@ fn claims_finish_out_of_order() {
 /// forgot to wrap.
 #[test]
 fn tag_and_index_wrap_around() {
-    check_in_peace("tag and index wrap", Bound::preemptions(3, 3_500), || {
+    Bound::preemptions(3, 3_500).check("tag and index wrap", || {
+        let _peace = InPeace::begin();
         let worker = Worker::starting_at(2, u32::MAX - 1, false);
         push_and_pop(&worker, 4, half_thief(worker.stealer(), 8));
     });
@@ -168,7 +162,8 @@ fn tag_and_index_wrap_around() {
 /// is about to.
 #[test]
 fn the_ring_grows_where_the_index_wraps() {
-    check_in_peace("growth at the wrap", Bound::preemptions(2, 10_000), || {
+    Bound::preemptions(2, 10_000).check("growth at the wrap", || {
+        let _peace = InPeace::begin();
         push_beside_a_thief(&Worker::starting_at(1, u32::MAX, false), 3, 2);
     });
 }
@@ -230,9 +225,8 @@ pub(crate) fn the_owner_goes(is_biased: bool) {
 /// See [`the_owner_goes`].
 #[test]
 fn the_owner_goes_with_items_left() {
-    check_in_peace(
-        "worker dropped with thieves in flight",
-        Bound::preemptions(1, 43_000),
-        || the_owner_goes(false),
-    );
+    Bound::preemptions(1, 43_000).check("worker dropped with thieves in flight", || {
+        let _peace = InPeace::begin();
+        the_owner_goes(false);
+    });
 }

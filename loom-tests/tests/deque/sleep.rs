@@ -9,16 +9,15 @@ use filch_sync::atomic::{AtomicBool, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::Bound;
 
-use crate::outcomes_in_peace;
+use crate::InPeace;
 
 /// Two threads: an owner pushes and looks for sleepers; a thief looks a last time. A failure: the
 /// owner sees none, and the thief nothing: the item waits, and its thief sleeps.
 #[test]
 fn a_sleeper_and_a_pusher_see_each_other() {
-    outcomes_in_peace(
-        "shared: a push beside a sleeper",
-        Bound::exhaustive(700),
-        || {
+    Bound::exhaustive(700)
+        .outcomes("shared: a push beside a sleeper", || {
+            let _peace = InPeace::begin();
             let worker = Worker::with_capacity(1);
             let asleep = Arc::new(AtomicBool::new(false));
             let sleeper = thread::spawn({
@@ -35,8 +34,7 @@ fn a_sleeper_and_a_pusher_see_each_other() {
             let sees = sleeper.join().unwrap();
             assert_eq!(worker.pop(), Some(0));
             (seen, sees)
-        },
-    )
-    // Without the outcome in which neither sees the other.
-    .assert_exactly([(true, false), (false, true), (true, true)]);
+        })
+        // Without the outcome in which neither sees the other.
+        .assert_exactly([(true, false), (false, true), (true, true)]);
 }

@@ -9,9 +9,9 @@
 use filch_deque::{Request, Stealer, Worker};
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
-use crate::{assert_each_once, biased, drain, insist, outcomes_in_peace, steal_surely};
+use crate::{InPeace, assert_each_once, biased, drain, insist, steal_surely};
 
 /// The outcomes without the one in which neither sees the other: whether the owner sees the thief,
 /// and the thief what was pushed.
@@ -71,13 +71,10 @@ fn shared() -> Worker<u32> {
 type Part = fn(&Worker<u32>, &dyn Fn() -> bool) -> bool;
 
 /// Two threads: the owner does its part, the last of which is a push, beside one sleeper.
-fn handshake(
-    claim: &str,
-    bound: Bound,
-    deque: fn() -> Worker<u32>,
-    part: Part,
-) -> Outcomes<(bool, bool)> {
-    Outcomes::of(claim, bound, move || meet(&deque(), part))
+fn handshake(claim: &str, bound: Bound, deque: fn() -> Worker<u32>, part: Part) {
+    bound
+        .outcomes(claim, move || meet(&deque(), part))
+        .assert_exactly(EITHER_OR_BOTH);
 }
 
 fn meet(worker: &Worker<u32>, part: Part) -> (bool, bool) {
@@ -98,25 +95,22 @@ fn a_push_into_a_biased_deque() {
             worker.push(0);
             sees()
         },
-    )
-    .assert_exactly(EITHER_OR_BOTH);
+    );
 }
 
 /// Two threads: the deque is shared, so the thief's look is all that it does, and the owner's
 /// answer all that the push does more.
 #[test]
 fn a_push_into_a_shared_deque() {
-    outcomes_in_peace(
-        "shared: a push beside a sleeper, without fences",
-        Bound::exhaustive(230),
-        || {
+    Bound::exhaustive(230)
+        .outcomes("shared: a push beside a sleeper, without fences", || {
+            let _peace = InPeace::begin();
             meet(&shared(), |worker, sees| {
                 worker.push(0);
                 sees()
             })
-        },
-    )
-    .assert_exactly(EITHER_OR_BOTH);
+        })
+        .assert_exactly(EITHER_OR_BOTH);
 }
 
 /// Two threads: the ring grows at the second of two pushes.
@@ -132,8 +126,7 @@ fn two_pushes_and_growth() {
             worker.push(1);
             sees() || first
         },
-    )
-    .assert_exactly(EITHER_OR_BOTH);
+    );
 }
 
 /// Two threads: the owner pops the last item of a shared deque, and would take the deque back; the
@@ -151,8 +144,7 @@ fn asked_while_the_owner_takes_the_deque_back() {
             worker.push(1);
             sees() || first
         },
-    )
-    .assert_exactly(EITHER_OR_BOTH);
+    );
 }
 
 /// Two threads: the owner answers the thief by its first push, pops the item, takes the deque back,
@@ -170,8 +162,7 @@ fn an_owner_that_looks_late() {
             worker.push(1);
             sees() || late
         },
-    )
-    .assert_exactly(EITHER_OR_BOTH);
+    );
 }
 
 /// Two threads: a pop answers the thief, which has nothing to see yet or nothing any more, and the
@@ -194,8 +185,7 @@ fn a_pop_answers_and_the_next_takes_back() {
             worker.push(2);
             seen | sees()
         },
-    )
-    .assert_exactly(EITHER_OR_BOTH);
+    );
 }
 
 /// Two threads: an owner with one item shares it before it sleeps itself.
@@ -211,8 +201,7 @@ fn an_owner_that_shares() {
             worker.share();
             sees() || first
         },
-    )
-    .assert_exactly(EITHER_OR_BOTH);
+    );
 }
 
 /// Two threads: the owner steals a batch into its deque, which becomes more than it was asked for.
@@ -228,8 +217,7 @@ fn a_stolen_batch_beside_a_sleeper() {
             assert!(victim.stealer().steal_half_into(worker, 4).is_success());
             sees()
         },
-    )
-    .assert_exactly(EITHER_OR_BOTH);
+    );
 }
 
 /// Two sleepers beside `pushes`: who sees whom.
@@ -264,34 +252,32 @@ const MEETINGS: [Meeting; 4] = [
 /// Three threads: two thieves go to sleep beside a push; the second may come by the first's fence.
 #[test]
 fn two_sleepers_and_a_push() {
-    Outcomes::of(
-        "biased: a push beside two sleepers",
-        Bound::preemptions(3, 15_000),
-        || meet_two(&biased(4), 1),
-    )
-    .assert_reached(MEETINGS);
+    Bound::preemptions(3, 15_000)
+        .outcomes("biased: a push beside two sleepers", || {
+            meet_two(&biased(4), 1)
+        })
+        .assert_reached(MEETINGS);
 }
 
 /// Three threads: the same where no fence is due.
 #[test]
 fn two_sleepers_and_a_push_into_a_shared_deque() {
-    outcomes_in_peace(
-        "shared: a push beside two sleepers",
-        Bound::preemptions(3, 5_200),
-        || meet_two(&shared(), 1),
-    )
-    .assert_reached(MEETINGS);
+    Bound::preemptions(3, 5_200)
+        .outcomes("shared: a push beside two sleepers", || {
+            let _peace = InPeace::begin();
+            meet_two(&shared(), 1)
+        })
+        .assert_reached(MEETINGS);
 }
 
 /// Three threads: the first of two pushes may answer one thief, and the second the other.
 #[test]
 fn two_sleepers_and_two_pushes() {
-    Outcomes::of(
-        "biased: two pushes beside two sleepers",
-        Bound::preemptions(2, 3_400),
-        || meet_two(&biased(4), 2),
-    )
-    .assert_reached(MEETINGS);
+    Bound::preemptions(2, 3_400)
+        .outcomes("biased: two pushes beside two sleepers", || {
+            meet_two(&biased(4), 2)
+        })
+        .assert_reached(MEETINGS);
 }
 
 /// Two threads: one thief sleeps already, and has asked. Another one insists in the owner's place,
@@ -299,29 +285,29 @@ fn two_sleepers_and_two_pushes() {
 /// the sleeper made has been forgotten with the other's, and the second item waits beside it.
 #[test]
 fn a_sleeper_is_told_although_another_thief_has_revoked() {
-    Outcomes::of(
-        "biased: a sleeper, a thief that insists, two pushes",
-        Bound::preemptions(4, 680),
-        || {
-            let worker = biased(4);
-            assert!(!look(&worker.stealer()), "one sleeps from here on");
-            let stealer = worker.stealer();
-            let thief = thread::spawn(move || {
-                insist(&stealer);
-                steal_surely(&stealer).success()
-            });
-            let mut is_told = false;
-            for item in 0..2 {
-                worker.push(item);
-                is_told |= worker.was_asked();
-            }
-            let stolen: Vec<_> = thief.join().unwrap().into_iter().collect();
-            assert!(is_told, "sleeps beside the second");
-            assert_each_once(2, &[&stolen, &drain(&worker)]);
-            stolen
-        },
-    )
-    .assert_exactly([vec![], vec![0]]);
+    Bound::preemptions(4, 680)
+        .outcomes(
+            "biased: a sleeper, a thief that insists, two pushes",
+            || {
+                let worker = biased(4);
+                assert!(!look(&worker.stealer()), "one sleeps from here on");
+                let stealer = worker.stealer();
+                let thief = thread::spawn(move || {
+                    insist(&stealer);
+                    steal_surely(&stealer).success()
+                });
+                let mut is_told = false;
+                for item in 0..2 {
+                    worker.push(item);
+                    is_told |= worker.was_asked();
+                }
+                let stolen: Vec<_> = thief.join().unwrap().into_iter().collect();
+                assert!(is_told, "sleeps beside the second");
+                assert_each_once(2, &[&stolen, &drain(&worker)]);
+                stolen
+            },
+        )
+        .assert_exactly([vec![], vec![0]]);
 }
 
 /// Three threads: a thief goes to sleep beside another one that only asks, takes what it is given,
@@ -329,10 +315,8 @@ fn a_sleeper_is_told_although_another_thief_has_revoked() {
 /// that the owner gave, and the sleeper was not in it.
 #[test]
 fn a_sleeper_is_told_although_another_thief_was_answered() {
-    Outcomes::of(
-        "biased: a sleeper, a thief that asks, two pushes",
-        Bound::preemptions(2, 7_200),
-        || {
+    Bound::preemptions(2, 7_200)
+        .outcomes("biased: a sleeper, a thief that asks, two pushes", || {
             let worker = biased(4);
             let sleeper = Sleeper::new(&worker);
             let thief = crate::thief(worker.stealer(), 2);
@@ -347,12 +331,11 @@ fn a_sleeper_is_told_although_another_thief_was_answered() {
             assert_each_once(2, &[&stolen, &left]);
             assert!(seen || sees || left.is_empty(), "asleep beside an item");
             (stolen.len(), seen, sees)
-        },
-    )
-    .assert_reached([
-        (0, true, false),
-        (0, false, true),
-        (1, true, false),
-        (1, false, true),
-    ]);
+        })
+        .assert_reached([
+            (0, true, false),
+            (0, false, true),
+            (1, true, false),
+            (1, false, true),
+        ]);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use filch_engine::Worker;
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::Bound;
 
 use super::{Other, Ping, drive_until, with_engine};
 
@@ -19,10 +19,8 @@ fn counting(runs: &Arc<AtomicUsize>) -> Worker {
 /// reaches the worker: its task is behind the worker in the queue. Failure: reached, and not run.
 #[test]
 fn what_reaches_a_scheduler_reaches_its_new_worker() {
-    let outcomes = Outcomes::new();
-    check("an addition races a task", Bound::exhaustive(1_300), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(1_300)
+        .outcomes("an addition races a task", || {
             with_engine(|engine, scheduler| {
                 let runs = Arc::new(AtomicUsize::new(0));
                 let sends = Other::spawn({
@@ -38,11 +36,10 @@ fn what_reaches_a_scheduler_reaches_its_new_worker() {
                     reached,
                     "reached, and not run"
                 );
-                outcomes.observe(reached);
-            });
-        }
-    });
-    outcomes.assert_exactly([0, 1]);
+                reached
+            })
+        })
+        .assert_exactly([0, 1]);
 }
 
 /// Two threads: one removes a worker and drives it to its end, the other adds another that lists
@@ -50,7 +47,7 @@ fn what_reaches_a_scheduler_reaches_its_new_worker() {
 /// route of the second.
 #[test]
 fn the_end_of_a_worker_takes_no_route_from_another() {
-    check("an end races an addition", Bound::exhaustive(290), || {
+    Bound::exhaustive(290).check("an end races an addition", || {
         with_engine(|engine, scheduler| {
             let runs = Arc::new(AtomicUsize::new(0));
             let first = scheduler

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use filch_engine::{Completed, Worker};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::Bound;
 
 use super::{Other, Ping, drive_until, with_engine};
 
@@ -13,7 +13,7 @@ use super::{Other, Ping, drive_until, with_engine};
 /// before it can see the task's change, a wrong count.
 #[test]
 fn a_waiter_sees_what_the_task_did() {
-    check("a task's end is told", Bound::exhaustive(35_000), || {
+    Bound::exhaustive(35_000).check("a task's end is told", || {
         with_engine(|engine, scheduler| {
             let runs = filch_sync::Arc::new(filch_sync::atomic::AtomicUsize::new(0));
             let counts = filch_sync::Arc::clone(&runs);
@@ -39,10 +39,8 @@ fn a_waiter_sees_what_the_task_did() {
 /// it. Failure: a deadlock, as nobody reports the end of a task that is not run.
 #[test]
 fn a_waiter_is_released_by_a_worker_that_ends() {
-    let outcomes = Outcomes::new();
-    check("a removal races a task", Bound::preemptions(3, 1_400), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::preemptions(3, 1_400)
+        .outcomes("a removal races a task", || {
             with_engine(|engine, scheduler| {
                 let runs = Arc::new(AtomicUsize::new(0));
                 let counts = Arc::clone(&runs);
@@ -56,21 +54,18 @@ fn a_waiter_is_released_by_a_worker_that_ends() {
                 drive_until(scheduler, || waits.is_over() && worker.exit().is_some());
                 let Completed { ran, dropped } = waits.join();
                 assert_eq!((ran, dropped), (runs.load(Ordering::Relaxed), 1 - ran));
-                outcomes.observe(ran);
-            });
-        }
-    });
-    outcomes.assert_exactly([0, 1]);
+                ran
+            })
+        })
+        .assert_exactly([0, 1]);
 }
 
 /// Two threads: one sends a task and waits for its end; the other terminates the scheduler, and
 /// drops it. Failure: a deadlock, when the task lies in a queue that nobody looks at any more.
 #[test]
 fn a_waiter_is_released_by_a_scheduler_that_ends() {
-    let outcomes = Outcomes::new();
-    check("termination races a task", Bound::preemptions(3, 3_900), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::preemptions(3, 3_900)
+        .outcomes("termination races a task", || {
             let waits = with_engine(|engine, scheduler| {
                 let worker = Worker::new("worker").on(|_: &Ping| {});
                 scheduler.handle().add(worker).expect("it fits");
@@ -78,8 +73,7 @@ fn a_waiter_is_released_by_a_scheduler_that_ends() {
                 scheduler.poll();
                 waits
             });
-            outcomes.observe(waits.join().ran);
-        }
-    });
-    outcomes.assert_exactly([0, 1]);
+            waits.join().ran
+        })
+        .assert_exactly([0, 1]);
 }

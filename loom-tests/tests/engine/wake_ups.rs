@@ -2,7 +2,7 @@
 
 use filch_engine::{Completed, Engine, Exit, LocalScheduler, Stage, Worker};
 use filch_parker::{Parker, Unparker};
-use loom_tests::{Bound, check};
+use loom_tests::Bound;
 
 use super::{Other, Ping, drive_until};
 
@@ -17,28 +17,24 @@ fn sleepy() -> Engine {
 /// and its sleep, or in its sleep. Failure: a deadlock, when one of them wakes nobody.
 #[test]
 fn whatever_comes_wakes_the_scheduler() {
-    check(
-        "messages race a scheduler's sleep",
-        Bound::preemptions(3, 15_000),
-        || {
-            let engine = sleepy();
-            let drive = |scheduler: &LocalScheduler| {
-                let engine = engine.clone();
-                let handle = scheduler.handle().clone();
-                let sends = Other::spawn(move || {
-                    let worker = Worker::new("worker").on(|_: &Ping| {});
-                    let worker = handle.add(worker).expect("it fits");
-                    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
-                    worker.remove().expect("the first time");
-                    assert_eq!(worker.join(), Exit::Removed);
-                    engine.terminate();
-                });
-                scheduler.run();
-                sends.join();
-            };
-            engine.local_scheduler("only", drive).expect("the first");
-        },
-    );
+    Bound::preemptions(3, 15_000).check("messages race a scheduler's sleep", || {
+        let engine = sleepy();
+        let drive = |scheduler: &LocalScheduler| {
+            let engine = engine.clone();
+            let handle = scheduler.handle().clone();
+            let sends = Other::spawn(move || {
+                let worker = Worker::new("worker").on(|_: &Ping| {});
+                let worker = handle.add(worker).expect("it fits");
+                assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+                worker.remove().expect("the first time");
+                assert_eq!(worker.join(), Exit::Removed);
+                engine.terminate();
+            });
+            scheduler.run();
+            sends.join();
+        };
+        engine.local_scheduler("only", drive).expect("the first");
+    });
 }
 
 /// Wakes a thread when it is dropped.
@@ -55,38 +51,34 @@ impl Drop for Tells {
 /// user and its scheduler sleep on.
 #[test]
 fn the_end_of_an_owner_wakes_the_scheduler_of_its_user() {
-    check(
-        "an owner's end races its user's sleep",
-        Bound::preemptions(3, 880),
-        || {
-            let engine = sleepy();
-            let drive_own = |own: &LocalScheduler| {
-                let owner = own.handle().add(Worker::new("owner").owns(|| 7_u32));
-                let owner = owner.expect("it fits");
-                drive_until(own, || owner.stage() == Stage::Runs);
-                let (is_bound, has_ended) = (Parker::new(), Parker::new());
-                let user = Other::spawn({
-                    let (bound, ended) = (is_bound.unparker(), has_ended.unparker());
-                    let engine = engine.clone();
-                    let drive = move |other: &LocalScheduler| {
-                        let user = Worker::new("user")
-                            .shared::<u32>()
-                            .local(move || Tells(ended));
-                        let user = other.handle().add(user).expect("it fits");
-                        drive_until(other, || user.stage() == Stage::Runs);
-                        bound.unpark();
-                        other.run();
-                    };
-                    move || engine.local_scheduler("other", drive).expect("the second")
-                });
-                is_bound.park();
-                owner.remove().expect("the first time");
-                drive_until(own, || owner.exit().is_some());
-                has_ended.park();
-                engine.terminate();
-                user.join();
-            };
-            engine.local_scheduler("own", drive_own).expect("the first");
-        },
-    );
+    Bound::preemptions(3, 880).check("an owner's end races its user's sleep", || {
+        let engine = sleepy();
+        let drive_own = |own: &LocalScheduler| {
+            let owner = own.handle().add(Worker::new("owner").owns(|| 7_u32));
+            let owner = owner.expect("it fits");
+            drive_until(own, || owner.stage() == Stage::Runs);
+            let (is_bound, has_ended) = (Parker::new(), Parker::new());
+            let user = Other::spawn({
+                let (bound, ended) = (is_bound.unparker(), has_ended.unparker());
+                let engine = engine.clone();
+                let drive = move |other: &LocalScheduler| {
+                    let user = Worker::new("user")
+                        .shared::<u32>()
+                        .local(move || Tells(ended));
+                    let user = other.handle().add(user).expect("it fits");
+                    drive_until(other, || user.stage() == Stage::Runs);
+                    bound.unpark();
+                    other.run();
+                };
+                move || engine.local_scheduler("other", drive).expect("the second")
+            });
+            is_bound.park();
+            owner.remove().expect("the first time");
+            drive_until(own, || owner.exit().is_some());
+            has_ended.park();
+            engine.terminate();
+            user.join();
+        };
+        engine.local_scheduler("own", drive_own).expect("the first");
+    });
 }

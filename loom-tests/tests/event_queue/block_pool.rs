@@ -2,9 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::ptr;
-
-use loom_tests::Bound;
+use std::{ptr, thread};
 
 /// The alignment of blocks, which nothing else has: that of their events, see
 /// [`Event`](crate::queue::Event).
@@ -31,12 +29,15 @@ thread_local! {
     static LIVE_LARGE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Checks as [`loom_tests::check`] does, and that no execution leaves a block behind.
-pub(crate) fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
-    loom_tests::check(claim, bound, move || {
-        model();
-        assert_eq!(LIVE.get(), 0, "blocks were leaked");
-    });
+/// Asserts, at the end of an execution, that it has left no block behind.
+pub(crate) struct NoneLeft;
+
+impl Drop for NoneLeft {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            assert_eq!(LIVE.get(), 0, "blocks were leaked");
+        }
+    }
 }
 
 /// Returns how many blocks have more than three slots.

@@ -1,32 +1,25 @@
 //! The life of blocks: installed, linked, rewound, given back.
 
 use filch_sync::Arc;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
-use crate::block_pool::check;
 use crate::queue::{Queue, drain_beside_two, interleavings, producer};
 
 /// Two threads find the queue without a block, and both bring one. One block is installed, the
 /// loser's claim goes to its second slot (or, with one slot per block, the loser's block follows),
 /// and the spare is freed. A failure would show as a lost event, or a leaked one.
 fn install_race<const CAP: usize>(least: u64) {
-    let outcomes = Outcomes::new();
-    check(
-        "two first pushes both arrive, in either order",
-        Bound::exhaustive(least),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = Queue::<Arc<u32>, CAP>::new();
-                let other = producer(&queue, (1..2).map(Arc::new));
-                queue.push(Arc::new(2)).unwrap();
-                other.join().unwrap();
-                outcomes.observe(queue.drain_numbers());
-                assert!(queue.is_empty());
-            }
-        },
-    );
-    outcomes.assert_exactly([vec![1, 2], vec![2, 1]]);
+    Bound::exhaustive(least)
+        .outcomes("two first pushes both arrive, in either order", || {
+            let queue = Queue::<Arc<u32>, CAP>::new();
+            let other = producer(&queue, (1..2).map(Arc::new));
+            queue.push(Arc::new(2)).unwrap();
+            other.join().unwrap();
+            let outcome = queue.drain_numbers();
+            assert!(queue.is_empty());
+            outcome
+        })
+        .assert_exactly([vec![1, 2], vec![2, 1]]);
 }
 
 #[test]
@@ -44,21 +37,17 @@ fn two_first_pushes_install_a_block_each() {
 /// walks to a block that is not linked yet, or frees one too early, crashes or loses events.
 #[test]
 fn two_producers_cross_a_block_boundary() {
-    let outcomes = Outcomes::new();
-    check(
-        "every event arrives once, each producer's in order, while blocks come and go",
-        Bound::preemptions(2, 5_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(2, 5_000)
+        .outcomes(
+            "every event arrives once, each producer's in order, while blocks come and go",
+            || {
                 let queue = Queue::<u32, 2>::new();
                 let events = drain_beside_two(&queue, [10, 20], |event| event, 2);
                 assert!(queue.is_empty());
-                outcomes.observe(events);
-            }
-        },
-    );
-    outcomes.assert_exactly(interleavings([10, 20]));
+                events
+            },
+        )
+        .assert_exactly(interleavings([10, 20]));
 }
 
 /// One producer fills block after block; the consumer drains meanwhile, so that it now and then
@@ -66,35 +55,27 @@ fn two_producers_cross_a_block_boundary() {
 /// is lost, and loom sees no producer write to a slot that the consumer still reads.
 #[test]
 fn a_block_is_rewound_under_a_producer() {
-    let outcomes = Outcomes::new();
-    check(
-        "an emptied block is used again without a race",
-        Bound::exhaustive(15_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = Queue::<u32, 2>::new();
-                let producer = producer(&queue, 0..3);
-                let mut events = queue.drain();
-                let early = events.len();
-                events.extend(queue.drain());
-                producer.join().unwrap();
-                events.extend(queue.drain());
-                assert_eq!(events, [0, 1, 2]);
-                outcomes.observe(early);
-            }
-        },
-    );
-    outcomes.assert_exactly(0..=3);
+    Bound::exhaustive(15_000)
+        .outcomes("an emptied block is used again without a race", || {
+            let queue = Queue::<u32, 2>::new();
+            let producer = producer(&queue, 0..3);
+            let mut events = queue.drain();
+            let early = events.len();
+            events.extend(queue.drain());
+            producer.join().unwrap();
+            events.extend(queue.drain());
+            assert_eq!(events, [0, 1, 2]);
+            early
+        })
+        .assert_exactly(0..=3);
 }
 
 /// As above by `pop`, with one slot per block: each pop empties the tail's block, and its rewind
 /// races the next push, which may have brought a successor instead.
 #[test]
 fn a_rewind_races_a_successor() {
-    check(
+    Bound::preemptions(4, 9_000).check(
         "either the block is rewound or its successor is found",
-        Bound::preemptions(4, 9_000),
         || {
             let queue = Queue::<Arc<u32>, 1>::new();
             let producer = producer(&queue, (0..3).map(Arc::new));
@@ -115,33 +96,26 @@ fn a_rewind_races_a_successor() {
 /// read. Otherwise loom would see the write race with that read.
 #[test]
 fn a_push_sleeps_through_a_rewind() {
-    check(
-        "a claim acquires the rewind that it slept through",
-        Bound::exhaustive(220),
-        || {
-            let queue = Queue::<u32, 1>::new();
-            queue.push(1).unwrap();
-            assert_eq!(queue.drain(), [1]);
-            let sleeper = producer(&queue, [2]);
-            queue.push(3).unwrap();
-            let early = queue.drain();
-            sleeper.join().unwrap();
-            let events = [early, queue.drain()].concat();
-            assert!(matches!(events[..], [2, 3] | [3, 2]), "{events:?}");
-        },
-    );
+    Bound::exhaustive(220).check("a claim acquires the rewind that it slept through", || {
+        let queue = Queue::<u32, 1>::new();
+        queue.push(1).unwrap();
+        assert_eq!(queue.drain(), [1]);
+        let sleeper = producer(&queue, [2]);
+        queue.push(3).unwrap();
+        let early = queue.drain();
+        sleeper.join().unwrap();
+        let events = [early, queue.drain()].concat();
+        assert!(matches!(events[..], [2, 3] | [3, 2]), "{events:?}");
+    });
 }
 
 /// The owner gives the block of an empty queue back while a push may claim a slot in it.
 #[test]
 fn shrinking_races_a_push() {
-    let outcomes = Outcomes::new();
-    check(
-        "the block is freed only if no slot was claimed since",
-        Bound::exhaustive(160),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(160)
+        .outcomes(
+            "the block is freed only if no slot was claimed since",
+            || {
                 let queue = Queue::<u32, 3>::new();
                 queue.push(1).unwrap();
                 assert_eq!(queue.drain(), [1]);
@@ -150,9 +124,8 @@ fn shrinking_races_a_push() {
                 let early = queue.drain();
                 producer.join().unwrap();
                 assert_eq!([early, queue.drain()].concat(), [2]);
-                outcomes.observe(freed);
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+                freed
+            },
+        )
+        .assert_exactly([false, true]);
 }

@@ -3,46 +3,39 @@
 use filch_event_queue::{Closed, channel};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
+use loom_tests::{Bound, beside, beside_both};
 
-use crate::block_pool::check;
+use crate::block_pool::NoneLeft;
 use crate::queue::{Event, Queue, producer};
 
 /// Two pushes race a close and the drain after it. Each event is handed back, or delivered, by that
 /// drain or by a later one when its push was still under way.
 #[test]
 fn close_races_two_pushes() {
-    let outcomes = Outcomes::new();
-    check(
+    let outcomes = Bound::preemptions(3, 3_400).outcomes(
         "each event is delivered or handed back, exactly once",
-        Bound::preemptions(3, 3_400),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = Queue::<Arc<usize>, 1>::new();
-                let producers = [0, 1].map(|name| {
-                    let queue = queue.clone();
-                    thread::spawn(move || queue.push(Arc::new(name)))
+        || {
+            let queue = Queue::<Arc<usize>, 1>::new();
+            let producers = [0, 1].map(|name| {
+                let queue = queue.clone();
+                thread::spawn(move || queue.push(Arc::new(name)))
+            });
+            queue.close();
+            let early = queue.drain();
+            let handed_back = producers.map(|producer| match producer.join().unwrap() {
+                Ok(()) => None,
+                Err(Closed(event)) => Some(event),
+            });
+            let late = queue.drain();
+            [0, 1].map(|name| {
+                let count =
+                    |events: &[Arc<usize>]| events.iter().filter(|event| ***event == name).count();
+                let refused = handed_back[name].as_ref().map_or(0, |event| {
+                    assert_eq!(**event, name);
+                    1
                 });
-                queue.close();
-                let early = queue.drain();
-                let handed_back = producers.map(|producer| match producer.join().unwrap() {
-                    Ok(()) => None,
-                    Err(Closed(event)) => Some(event),
-                });
-                let late = queue.drain();
-                let outcome = [0, 1].map(|name| {
-                    let count = |events: &[Arc<usize>]| {
-                        events.iter().filter(|event| ***event == name).count()
-                    };
-                    let refused = handed_back[name].as_ref().map_or(0, |event| {
-                        assert_eq!(**event, name);
-                        1
-                    });
-                    (count(&early), count(&late), refused)
-                });
-                outcomes.observe(outcome);
-            }
+                (count(&early), count(&late), refused)
+            })
         },
     );
     let each = [(1, 0, 0), (0, 1, 0), (0, 0, 1)];
@@ -53,35 +46,25 @@ fn close_races_two_pushes() {
 /// would report the read as a race.
 #[test]
 fn a_refused_push_comes_after_the_close() {
-    let outcomes = Outcomes::new();
-    check(
-        "close happens before the return of a refused push",
-        Bound::exhaustive(20),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = Queue::<u32, 1>::new();
-                let note = Arc::new(UnsafeCell::new(0));
-                let producer = thread::spawn({
-                    let (queue, note) = (queue.clone(), note.clone());
-                    move || {
-                        let refused = queue.push(1).is_err();
-                        if refused {
-                            // SAFETY: the claim of this model: written before the close, which came
-                            // before.
-                            assert_eq!(note.with(|note| unsafe { *note }), 7);
-                        }
-                        refused
-                    }
-                });
-                // SAFETY: the other thread reads only after the close below.
-                note.with_mut(|note| unsafe { *note = 7 });
-                queue.close();
-                outcomes.observe(producer.join().unwrap());
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+    Bound::exhaustive(20)
+        .outcomes("close happens before the return of a refused push", || {
+            let queue = Queue::<u32, 1>::new();
+            let note = Arc::new(UnsafeCell::new(0));
+            let producer = beside_both(&queue, &note, move |queue, note| {
+                let refused = queue.push(1).is_err();
+                if refused {
+                    // SAFETY: the claim of this model: written before the close, which came
+                    // before.
+                    assert_eq!(note.with(|note| unsafe { *note }), 7);
+                }
+                refused
+            });
+            // SAFETY: the other thread reads only after the close below.
+            note.with_mut(|note| unsafe { *note = 7 });
+            queue.close();
+            producer.join().unwrap()
+        })
+        .assert_exactly([false, true]);
 }
 
 /// The receiver is dropped, with an event in the queue, while a sender pushes another. Both are
@@ -89,71 +72,54 @@ fn a_refused_push_comes_after_the_close() {
 /// back. loom reports a leak.
 #[test]
 fn the_receiver_leaves_a_late_producer() {
-    let outcomes = Outcomes::new();
-    check(
-        "an event whose push outlives the receiver is dropped with the last end",
-        Bound::exhaustive(40),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(40)
+        .outcomes(
+            "an event whose push outlives the receiver is dropped with the last end",
+            || {
+                let _blocks = NoneLeft;
                 let (sender, receiver) = channel();
                 sender.push(Event(Arc::new(1))).unwrap();
                 let late = thread::spawn(move || sender.push(Event(Arc::new(2))).is_ok());
                 drop(receiver);
-                outcomes.observe(late.join().unwrap());
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+                late.join().unwrap()
+            },
+        )
+        .assert_exactly([false, true]);
 }
 
 /// The queue is dropped with events in several blocks, some of them taken.
 #[test]
 fn a_queue_is_dropped_with_events_left() {
-    check(
-        "what is left is dropped once",
-        Bound::exhaustive(75),
-        || {
-            let queue = Queue::<Arc<u32>, 2>::new();
-            let producer = producer(&queue, (0..3).map(Arc::new));
-            if let Some(event) = queue.pop() {
-                assert_eq!(*event, 0);
-            }
-            producer.join().unwrap();
-        },
-    );
+    Bound::exhaustive(75).check("what is left is dropped once", || {
+        let queue = Queue::<Arc<u32>, 2>::new();
+        let producer = producer(&queue, (0..3).map(Arc::new));
+        if let Some(event) = queue.pop() {
+            assert_eq!(*event, 0);
+        }
+        producer.join().unwrap();
+    });
 }
 
 /// A life ends with a close that a push may lose to; the next life begins on another thread, with
 /// new producers. No event of the first life appears in the second.
 #[test]
 fn reopened_for_a_second_life() {
-    let outcomes = Outcomes::new();
-    check(
-        "a second life begins empty and open",
-        Bound::preemptions(4, 1_200),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = Queue::<Arc<u32>, 2>::new();
-                let first = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(Arc::new(1)).is_ok()
-                });
-                queue.close();
-                let early = queue.drain().len();
-                let accepted = first.join().unwrap();
-                queue.drain();
-                assert_eq!(queue.reopen(), Ok(1));
-                assert!(queue.is_empty());
-                let second = producer(&queue, (2..4).map(Arc::new));
-                let mut events = queue.drain_numbers();
-                second.join().unwrap();
-                events.extend(queue.drain_numbers());
-                assert_eq!(events, [2, 3]);
-                outcomes.observe((accepted, early));
-            }
-        },
-    );
-    outcomes.assert_exactly([(false, 0), (true, 0), (true, 1)]);
+    Bound::preemptions(4, 1_200)
+        .outcomes("a second life begins empty and open", || {
+            let queue = Queue::<Arc<u32>, 2>::new();
+            let first = beside(&queue, |queue| queue.push(Arc::new(1)).is_ok());
+            queue.close();
+            let early = queue.drain().len();
+            let accepted = first.join().unwrap();
+            queue.drain();
+            assert_eq!(queue.reopen(), Ok(1));
+            assert!(queue.is_empty());
+            let second = producer(&queue, (2..4).map(Arc::new));
+            let mut events = queue.drain_numbers();
+            second.join().unwrap();
+            events.extend(queue.drain_numbers());
+            assert_eq!(events, [2, 3]);
+            (accepted, early)
+        })
+        .assert_exactly([(false, 0), (true, 0), (true, 1)]);
 }

@@ -1,9 +1,9 @@
 //! Blocks that grow: each has twice as many slots as the one before, and one.
 
 use filch_sync::Arc;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
-use crate::block_pool::{check, large_blocks};
+use crate::block_pool::large_blocks;
 use crate::queue::{
     Queue, drain_behind_a_slot_in_flight, drain_beside_two, interleavings, numbers, producer,
 };
@@ -13,47 +13,37 @@ use crate::queue::{
 /// would lead to a block without its `prev`.
 #[test]
 fn from_a_block_to_a_larger_one() {
-    let outcomes = Outcomes::new();
-    check(
-        "a larger block follows, and events keep their order",
-        Bound::preemptions(2, 1_900),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(2, 1_900)
+        .outcomes(
+            "a larger block follows, and events keep their order",
+            || {
                 let queue = Queue::<Arc<u32>, 4>::with_first(2);
                 queue.push(Arc::new(0)).unwrap();
                 let events = numbers(&drain_beside_two(&queue, [30, 40], Arc::new, 1));
                 assert_eq!(events[0], 0);
-                outcomes.observe(events[1..].to_vec());
-            }
-        },
-    );
-    outcomes.assert_exactly(interleavings([30, 40]));
+                events[1..].to_vec()
+            },
+        )
+        .assert_exactly(interleavings([30, 40]));
 }
 
 /// A producer has claimed the last slot of a block, and perhaps not filled it, while the consumer
 /// empties slots of the larger block behind it. Then it begins again at the slot in flight.
 #[test]
 fn a_slot_in_flight_before_a_larger_block() {
-    let outcomes = Outcomes::new();
-    check(
-        "what is taken behind a slot in flight is taken once, in a larger block too",
-        Bound::exhaustive(3_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(3_000)
+        .some_outcomes(
+            "what is taken behind a slot in flight is taken once, in a larger block too",
+            || {
                 let queue = Queue::<Arc<u32>, 4>::with_first(1);
-                if let Some(outcome) = drain_behind_a_slot_in_flight(&queue, &[&[2], &[3]]) {
-                    outcomes.observe(outcome);
-                }
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        (vec![1, 2, 3], vec![]),
-        (vec![2, 1, 3], vec![]),
-        (vec![2, 3], vec![1]),
-    ]);
+                drain_behind_a_slot_in_flight(&queue, &[&[2], &[3]])
+            },
+        )
+        .assert_exactly([
+            (vec![1, 2, 3], vec![]),
+            (vec![2, 1, 3], vec![]),
+            (vec![2, 3], vec![1]),
+        ]);
 }
 
 /// The one slot that a queue begins with is full, and two producers push behind it. Both bring a
@@ -62,28 +52,26 @@ fn a_slot_in_flight_before_a_larger_block() {
 /// once met.
 #[test]
 fn a_lost_installation_costs_no_large_block() {
-    let outcomes = Outcomes::new();
-    check(
-        "the second block is small, whichever producer brings it",
-        Bound::exhaustive(65),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(65)
+        .outcomes(
+            "the second block is small, whichever producer brings it",
+            || {
                 let queue = Queue::<u32, 7>::with_first(1);
                 queue.push(1).unwrap();
                 let other = producer(&queue, [2]);
                 queue.push(3).unwrap();
                 other.join().unwrap();
                 assert_eq!(large_blocks(), 0);
-                outcomes.observe(queue.drain());
+                let outcome = queue.drain();
                 // Of three slots there is one block: what follows it is larger.
                 (0..4).for_each(|event| queue.push(event).unwrap());
                 assert_eq!(large_blocks(), 1);
                 assert!(queue.drain().into_iter().eq(0..4));
-            }
-        },
-    );
-    outcomes.assert_exactly([vec![1, 2, 3], vec![1, 3, 2]]);
+
+                outcome
+            },
+        )
+        .assert_exactly([vec![1, 2, 3], vec![1, 3, 2]]);
 }
 
 /// The owner shrinks a queue whose second block has come, while a push may claim a slot there. If
@@ -91,13 +79,10 @@ fn a_lost_installation_costs_no_large_block() {
 /// is not to forget that it has had these. Failure: it has another one of three slots, or none.
 #[test]
 fn a_shrink_that_fails_forgets_nothing() {
-    let outcomes = Outcomes::new();
-    check(
-        "sizes begin anew with a shrink that leaves nothing, and only then",
-        Bound::exhaustive(25),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(25)
+        .outcomes(
+            "sizes begin anew with a shrink that leaves nothing, and only then",
+            || {
                 let queue = Queue::<u32, 7>::with_first(1);
                 (0..2).for_each(|event| queue.push(event).unwrap());
                 assert_eq!(queue.drain(), [0, 1]);
@@ -111,9 +96,8 @@ fn a_shrink_that_fails_forgets_nothing() {
                 queue.push(3 + rest).unwrap();
                 assert_eq!(large_blocks(), 1);
                 assert!(queue.drain().into_iter().eq(2..4 + rest));
-                outcomes.observe(freed);
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+                freed
+            },
+        )
+        .assert_exactly([false, true]);
 }

@@ -1,11 +1,10 @@
 //! One life after another: whose pushes are heard, and when a life may begin.
 
 use filch_event_queue::{PushError, ReopenError};
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
+use loom_tests::{Bound, beside, beside_both};
 
-use crate::block_pool::check;
 use crate::queue::{Event, Queue};
 
 /// The fate of a push.
@@ -31,18 +30,12 @@ fn fate<T>(pushed: Result<(), PushError<T>>) -> Fate {
 /// while it sleeps between its claim and its end, no second life may begin.
 #[test]
 fn a_push_of_an_earlier_life_is_refused() {
-    let outcomes = Outcomes::new();
-    check(
-        "an event is delivered in the life that it was meant for, or handed back",
-        Bound::exhaustive(1_090),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(1_090)
+        .outcomes(
+            "an event is delivered in the life that it was meant for, or handed back",
+            || {
                 let queue = Queue::<Arc<u32>, 2>::new();
-                let producer = thread::spawn({
-                    let queue = queue.clone();
-                    move || fate(queue.push_in(0, Arc::new(1)))
-                });
+                let producer = beside(&queue, |queue| fate(queue.push_in(0, Arc::new(1))));
                 queue.close();
                 let first = queue.drain().len();
                 let reopened = queue.reopen();
@@ -57,16 +50,15 @@ fn a_push_of_an_earlier_life_is_refused() {
                     assert_eq!((first + second + late, fate), (1, Fate::Accepted));
                 }
                 assert!(queue.is_empty());
-                outcomes.observe((fate, reopened.is_ok(), first));
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        (Fate::Accepted, true, 1),
-        (Fate::Accepted, false, 0),
-        (Fate::Closed, true, 0),
-        (Fate::Stale, true, 0),
-    ]);
+                (fate, reopened.is_ok(), first)
+            },
+        )
+        .assert_exactly([
+            (Fate::Accepted, true, 1),
+            (Fate::Accepted, false, 0),
+            (Fate::Closed, true, 0),
+            (Fate::Stale, true, 0),
+        ]);
 }
 
 /// The second life has begun; a producer of the first and one of the second push at once, with one
@@ -74,59 +66,43 @@ fn a_push_of_an_earlier_life_is_refused() {
 /// the other's: the consumer passes it, frees its block, and delivers what is behind it.
 #[test]
 fn a_cancelled_slot_holds_nothing_up() {
-    let outcomes = Outcomes::new();
-    check(
-        "a slot that a stale push has cancelled is passed over, once",
-        Bound::preemptions(3, 3_850),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(3, 3_850)
+        .some_outcomes(
+            "a slot that a stale push has cancelled is passed over, once",
+            || {
                 let queue = Queue::<Arc<u32>, 1>::new();
-                let stale = thread::spawn({
-                    let queue = queue.clone();
-                    move || fate(queue.push_in(0, Arc::new(1)))
-                });
+                let stale = beside(&queue, |queue| fate(queue.push_in(0, Arc::new(1))));
                 queue.close();
                 if queue.reopen().is_err() {
                     stale.join().unwrap();
-                    return;
+                    return None;
                 }
-                let fresh = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push_in(1, Arc::new(2)).unwrap()
-                });
+                let fresh = beside(&queue, |queue| queue.push_in(1, Arc::new(2)).unwrap());
                 let early = queue.pop();
                 let fate = stale.join().unwrap();
                 fresh.join().unwrap();
                 let events: Vec<_> = early.into_iter().chain(queue.drain()).collect();
                 assert_eq!(events.iter().map(|event| **event).collect::<Vec<_>>(), [2]);
                 assert!(queue.is_empty());
-                outcomes.observe(fate);
-            }
-        },
-    );
-    outcomes.assert_exactly([Fate::Closed, Fate::Stale]);
+                Some(fate)
+            },
+        )
+        .assert_exactly([Fate::Closed, Fate::Stale]);
 }
 
 /// A producer pushes for the generation that it has just read. Only a close refuses a push for the
 /// present life; a producer that reads the second generation is heard in the second life.
 #[test]
 fn a_producer_reads_the_generation() {
-    let outcomes = Outcomes::new();
-    check(
-        "a push for the generation that was read is accepted in it, or refused",
-        Bound::exhaustive(330),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(330)
+        .outcomes(
+            "a push for the generation that was read is accepted in it, or refused",
+            || {
                 let queue = Queue::<Arc<u32>, 1>::new();
-                let producer = thread::spawn({
-                    let queue = queue.clone();
-                    move || {
-                        let generation = queue.queue.generation();
-                        let pushed = queue.push_in(generation, Arc::new(generation));
-                        (generation, fate(pushed))
-                    }
+                let producer = beside(&queue, |queue| {
+                    let generation = queue.queue.generation();
+                    let pushed = queue.push_in(generation, Arc::new(generation));
+                    (generation, fate(pushed))
                 });
                 queue.close();
                 let first = queue.drain();
@@ -141,19 +117,18 @@ fn a_producer_reads_the_generation() {
                     first.len() + late.len(),
                     usize::from(fate == Fate::Accepted)
                 );
-                outcomes.observe((generation, fate, reopened));
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        (0, Fate::Accepted, true),
-        (0, Fate::Accepted, false),
-        (0, Fate::Closed, true),
-        (0, Fate::Stale, true),
-        (1, Fate::Accepted, true),
-        // The generation is released by the opening, and may be seen before it.
-        (1, Fate::Closed, true),
-    ]);
+                (generation, fate, reopened)
+            },
+        )
+        .assert_exactly([
+            (0, Fate::Accepted, true),
+            (0, Fate::Accepted, false),
+            (0, Fate::Closed, true),
+            (0, Fate::Stale, true),
+            (1, Fate::Accepted, true),
+            // The generation is released by the opening, and may be seen before it.
+            (1, Fate::Closed, true),
+        ]);
 }
 
 /// The consumer begins the second life, and tells of it by a word that carries no edge. A producer
@@ -162,46 +137,36 @@ fn a_producer_reads_the_generation() {
 /// over would not be true. A failure: the push is stale.
 #[test]
 fn a_generation_that_was_learnt_without_an_edge_is_not_stale() {
-    let outcomes = Outcomes::new();
-    check(
-        "the present life is never said to be over",
-        Bound::exhaustive(165),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = Queue::<Arc<u32>, 1>::new();
-                let word = Arc::new(AtomicU32::new(0));
-                let producer = thread::spawn({
-                    let (queue, word) = (queue.clone(), word.clone());
-                    move || {
-                        // ORDERING: Relaxed: the claim is about a caller without an edge.
-                        let generation = word.load(Ordering::Relaxed);
-                        let event = Event(Arc::new(generation));
-                        let pushed = queue.queue.push_in(generation, event);
-                        (generation, fate(pushed))
-                    }
-                });
-                queue.close();
-                let first = queue.drain().len();
-                if let Ok(generation) = queue.reopen() {
-                    // ORDERING: Relaxed: see the load.
-                    word.store(generation, Ordering::Relaxed);
-                }
-                let (generation, fate) = producer.join().unwrap();
-                let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
-                assert_eq!(first + late.len(), usize::from(fate == Fate::Accepted));
-                assert!(late.iter().all(|event| *event == generation));
-                outcomes.observe((generation, fate));
+    Bound::exhaustive(165)
+        .outcomes("the present life is never said to be over", || {
+            let queue = Queue::<Arc<u32>, 1>::new();
+            let word = Arc::new(AtomicU32::new(0));
+            let producer = beside_both(&queue, &word, move |queue, word| {
+                // ORDERING: Relaxed: the claim is about a caller without an edge.
+                let generation = word.load(Ordering::Relaxed);
+                let event = Event(Arc::new(generation));
+                let pushed = queue.queue.push_in(generation, event);
+                (generation, fate(pushed))
+            });
+            queue.close();
+            let first = queue.drain().len();
+            if let Ok(generation) = queue.reopen() {
+                // ORDERING: Relaxed: see the load.
+                word.store(generation, Ordering::Relaxed);
             }
-        },
-    );
-    outcomes.assert_exactly([
-        (0, Fate::Accepted),
-        (0, Fate::Closed),
-        (0, Fate::Stale),
-        (1, Fate::Accepted),
-        (1, Fate::Closed),
-    ]);
+            let (generation, fate) = producer.join().unwrap();
+            let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+            assert_eq!(first + late.len(), usize::from(fate == Fate::Accepted));
+            assert!(late.iter().all(|event| *event == generation));
+            (generation, fate)
+        })
+        .assert_exactly([
+            (0, Fate::Accepted),
+            (0, Fate::Closed),
+            (0, Fate::Stale),
+            (1, Fate::Accepted),
+            (1, Fate::Closed),
+        ]);
 }
 
 /// Between two lives the consumer gives the block back, as the process table does; the second life
@@ -210,38 +175,31 @@ fn a_generation_that_was_learnt_without_an_edge_is_not_stale() {
 /// seen. It cancels that slot: its event is in neither life, and the second one's is delivered.
 #[test]
 fn a_stale_push_finds_the_address_again() {
-    let outcomes = Outcomes::new();
-    check(
-        "a push sleeps through a life whose block was freed, and harms nothing",
-        Bound::preemptions(4, 400),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(4, 400)
+        .some_outcomes(
+            "a push sleeps through a life whose block was freed, and harms nothing",
+            || {
                 let queue = Queue::<Arc<u32>, 2>::new();
                 queue.push(Arc::new(0)).unwrap();
-                let stale = thread::spawn({
-                    let queue = queue.clone();
-                    move || fate(queue.push_in(0, Arc::new(1)))
-                });
+                let stale = beside(&queue, |queue| fate(queue.push_in(0, Arc::new(1))));
                 queue.close();
                 let first = queue.drain_numbers();
                 let bare = queue.shrink();
                 if queue.reopen().is_err() {
                     stale.join().unwrap();
-                    return;
+                    return None;
                 }
                 assert!(bare, "the queue was empty, and closed");
                 queue.push_in(1, Arc::new(2)).unwrap();
                 let fate = stale.join().unwrap();
                 assert_eq!(queue.drain_numbers(), [2]);
                 assert!(queue.is_empty());
-                outcomes.observe((first, fate));
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        (vec![0, 1], Fate::Accepted),
-        (vec![0], Fate::Closed),
-        (vec![0], Fate::Stale),
-    ]);
+                Some((first, fate))
+            },
+        )
+        .assert_exactly([
+            (vec![0, 1], Fate::Accepted),
+            (vec![0], Fate::Closed),
+            (vec![0], Fate::Stale),
+        ]);
 }

@@ -2,11 +2,10 @@
 
 use std::panic::{self, AssertUnwindSafe};
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, tell};
+use loom_tests::{Bound, beside_both, tell};
 
-use crate::block_pool::check;
 use crate::queue::{Queue, drain_behind_a_slot_in_flight, producer, stalled_producer};
 
 /// A has claimed the first slot (the queue is not empty any more, and only A pushes), but perhaps
@@ -14,13 +13,10 @@ use crate::queue::{Queue, drain_behind_a_slot_in_flight, producer, stalled_produ
 /// in any case, and A's now or later.
 #[test]
 fn a_stalled_push_is_passed_over() {
-    let outcomes = Outcomes::new();
-    check(
-        "a claimed, unfilled slot holds nothing else up, and is delivered once it is filled",
-        Bound::exhaustive(450),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(450)
+        .some_outcomes(
+            "a claimed, unfilled slot holds nothing else up, and is delivered once it is filled",
+            || {
                 let queue = Queue::<u32, 2>::new();
                 let (stalled, claimed) = stalled_producer(&queue, [1]);
                 queue.push(2).unwrap();
@@ -29,39 +25,29 @@ fn a_stalled_push_is_passed_over() {
                 assert!(early.contains(&1) || !claimed || !queue.is_empty());
                 stalled.join().unwrap();
                 let late = queue.drain();
-                if claimed {
-                    outcomes.observe((early, late));
-                }
-            }
-        },
-    );
-    outcomes.assert_exactly([(vec![1, 2], vec![]), (vec![2], vec![1])]);
+                claimed.then_some((early, late))
+            },
+        )
+        .assert_exactly([(vec![1, 2], vec![]), (vec![2], vec![1])]);
 }
 
 /// The same with one slot per block, and several events behind the stalled one: emptied blocks
 /// between it and the tail are taken out of the list and freed, and the list still leads on.
 #[test]
 fn blocks_behind_a_stalled_push_are_freed() {
-    let outcomes = Outcomes::new();
-    check(
-        "blocks that are emptied behind an unfilled slot leave the list intact",
-        Bound::preemptions(3, 5_500),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(3, 5_500)
+        .some_outcomes(
+            "blocks that are emptied behind an unfilled slot leave the list intact",
+            || {
                 let queue = Queue::<Arc<u32>, 1>::new();
-                if let Some(outcome) = drain_behind_a_slot_in_flight(&queue, &[&[2, 20], &[3, 30]])
-                {
-                    outcomes.observe(outcome);
-                }
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        (vec![1, 2, 20, 3, 30], vec![]),
-        (vec![2, 20, 1, 3, 30], vec![]),
-        (vec![2, 20, 3, 30], vec![1]),
-    ]);
+                drain_behind_a_slot_in_flight(&queue, &[&[2, 20], &[3, 30]])
+            },
+        )
+        .assert_exactly([
+            (vec![1, 2, 20, 3, 30], vec![]),
+            (vec![2, 20, 1, 3, 30], vec![]),
+            (vec![2, 20, 3, 30], vec![1]),
+        ]);
 }
 
 /// The stalled push's block has a second slot, and the consumer pops: it takes that slot in one
@@ -69,13 +55,10 @@ fn blocks_behind_a_stalled_push_are_freed() {
 /// would free the block under the stalled push.
 #[test]
 fn a_block_with_a_slot_in_flight_is_left_by_a_later_pop() {
-    let outcomes = Outcomes::new();
-    check(
-        "a block with an unfilled slot stays, whichever pop leaves it",
-        Bound::exhaustive(1_300),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(1_300)
+        .some_outcomes(
+            "a block with an unfilled slot stays, whichever pop leaves it",
+            || {
                 let queue = Queue::<Arc<u32>, 2>::new();
                 let (stalled, claimed) = stalled_producer(&queue, (1..2).map(Arc::new));
                 queue.push(Arc::new(2)).unwrap();
@@ -83,17 +66,14 @@ fn a_block_with_a_slot_in_flight_is_left_by_a_later_pop() {
                 let early = [queue.pop(), queue.pop()].map(|event| event.map(|event| *event));
                 stalled.join().unwrap();
                 let late = queue.drain_numbers();
-                if claimed {
-                    outcomes.observe((early, late));
-                }
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        ([Some(1), Some(2)], vec![3]),
-        ([Some(2), Some(1)], vec![3]),
-        ([Some(2), Some(3)], vec![1]),
-    ]);
+                claimed.then_some((early, late))
+            },
+        )
+        .assert_exactly([
+            ([Some(1), Some(2)], vec![3]),
+            ([Some(2), Some(1)], vec![3]),
+            ([Some(2), Some(3)], vec![1]),
+        ]);
 }
 
 /// A pushes `x`, then tells B, and B pushes `y`. The consumer drains (or pops) meanwhile. It may
@@ -101,12 +81,9 @@ fn a_block_with_a_slot_in_flight_is_left_by_a_later_pop() {
 /// looks at slots claimed after it began, and a claim by B that does not carry what B knows about
 /// A.
 fn told_pushes_stay_behind(consume: fn(&Queue<char, 2>) -> Vec<char>, least: u64) {
-    let outcomes = Outcomes::new();
-    check(
-        "an event is never delivered before one that its producer knew to be pushed",
-        Bound::preemptions(3, least),
-        {
-            let outcomes = outcomes.clone();
+    Bound::preemptions(3, least)
+        .some_outcomes(
+            "an event is never delivered before one that its producer knew to be pushed",
             move || {
                 let queue = Queue::<char, 2>::new();
                 let (a, b) = tell(
@@ -119,18 +96,18 @@ fn told_pushes_stay_behind(consume: fn(&Queue<char, 2>) -> Vec<char>, least: u64
                 let told = b.join().unwrap();
                 let late = queue.drain();
                 if told {
-                    outcomes.observe((early, late));
+                    Some((early, late))
                 } else {
                     assert_eq!([early, late].concat(), ['x']);
+                    None
                 }
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        (vec![], vec!['x', 'y']),
-        (vec!['x'], vec!['y']),
-        (vec!['x', 'y'], vec![]),
-    ]);
+            },
+        )
+        .assert_exactly([
+            (vec![], vec!['x', 'y']),
+            (vec!['x'], vec!['y']),
+            (vec!['x', 'y'], vec![]),
+        ]);
 }
 
 #[test]
@@ -150,21 +127,15 @@ fn a_told_push_is_popped_behind() {
 /// sees the flag finds the event, however the pushes of a second producer lie around it.
 #[test]
 fn a_completed_push_is_found() {
-    let outcomes = Outcomes::new();
-    check(
-        "a pop that begins after a push returned is not told `None`",
-        Bound::preemptions(3, 9_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(3, 9_000)
+        .outcomes(
+            "a pop that begins after a push returned is not told `None`",
+            || {
                 let queue = Queue::<u32, 1>::new();
                 let woken = Arc::new(AtomicBool::new(false));
-                let waker = thread::spawn({
-                    let (queue, woken) = (queue.clone(), woken.clone());
-                    move || {
-                        queue.push(1).unwrap();
-                        woken.store(true, Ordering::Release);
-                    }
+                let waker = beside_both(&queue, &woken, move |queue, woken| {
+                    queue.push(1).unwrap();
+                    woken.store(true, Ordering::Release);
                 });
                 let noise = producer(&queue, [2]);
                 // A scan begins, and may end anywhere.
@@ -174,25 +145,25 @@ fn a_completed_push_is_found() {
                 if woken && first != Some(1) {
                     assert!(second.is_some(), "the event of a completed push was missed");
                 }
-                outcomes.observe((first, second));
                 waker.join().unwrap();
                 noise.join().unwrap();
                 let mut all: Vec<_> = [first, second].into_iter().flatten().collect();
                 all.extend(queue.drain());
                 all.sort_unstable();
                 assert_eq!(all, [1, 2]);
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        (None, None),
-        (None, Some(1)),
-        (None, Some(2)),
-        (Some(1), None),
-        (Some(1), Some(2)),
-        (Some(2), None),
-        (Some(2), Some(1)),
-    ]);
+
+                (first, second)
+            },
+        )
+        .assert_exactly([
+            (None, None),
+            (None, Some(1)),
+            (None, Some(2)),
+            (Some(1), None),
+            (Some(1), Some(2)),
+            (Some(2), None),
+            (Some(2), Some(1)),
+        ]);
 }
 
 /// Two stalled pushes, and a third event, which is taken behind them. Then the sink of a drain
@@ -200,13 +171,10 @@ fn a_completed_push_is_found() {
 /// wherever the next scan begins: its slot is marked.
 #[test]
 fn a_drain_is_cut_short_between_two_slots_in_flight() {
-    let outcomes = Outcomes::new();
-    check(
-        "what is taken behind a slot in flight is taken once, wherever a sink panics",
-        Bound::preemptions(2, 5_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(2, 5_000)
+        .outcomes(
+            "what is taken behind a slot in flight is taken once, wherever a sink panics",
+            || {
                 let queue = Queue::<Arc<u32>, 3>::new();
                 let stalled = [1, 2].map(|event| producer(&queue, (event..=event).map(Arc::new)));
                 queue.push(Arc::new(3)).unwrap();
@@ -222,11 +190,12 @@ fn a_drain_is_cut_short_between_two_slots_in_flight() {
                     stalled.join().unwrap();
                 }
                 events.extend(queue.drain_numbers());
-                outcomes.observe((early, cut.is_err()));
+                let outcome = (early, cut.is_err());
                 events.sort_unstable();
                 assert_eq!(events, [1, 2, 3]);
-            }
-        },
-    );
-    outcomes.assert_exactly([(1, false), (1, true), (2, false), (2, true), (3, false)]);
+
+                outcome
+            },
+        )
+        .assert_exactly([(1, false), (1, true), (2, false), (2, true), (3, false)]);
 }

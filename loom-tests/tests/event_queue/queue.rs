@@ -5,6 +5,8 @@ use filch_sync::Arc;
 use filch_sync::thread::{self, JoinHandle};
 use loom_tests::Crossing;
 
+use crate::block_pool::NoneLeft;
+
 /// An event: a value, aligned as nothing else in the models, so that their allocator knows a block.
 #[repr(align(32))]
 pub(crate) struct Event<T>(pub(crate) T);
@@ -13,6 +15,8 @@ pub(crate) struct Event<T>(pub(crate) T);
 pub(crate) struct Queue<T, const CAP: usize> {
     pub(crate) queue: EventQueue<Event<T>>,
     crossing: Crossing,
+    // Last: the queue is gone by then.
+    _blocks: NoneLeft,
 }
 
 impl<T, const CAP: usize> Queue<T, CAP> {
@@ -26,6 +30,7 @@ impl<T, const CAP: usize> Queue<T, CAP> {
         Arc::new(Self {
             queue: EventQueue::with_blocks(first, CAP),
             crossing: Crossing::new(),
+            _blocks: NoneLeft,
         })
     }
 

@@ -6,9 +6,9 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use filch_event_queue::{Receiver, RecvError, Sender, channel};
 use filch_sync::thread::{self, JoinHandle};
-use loom_tests::{Bound, Crossing, Outcomes, tell};
+use loom_tests::{Bound, Crossing, beside_both, tell};
 
-use crate::block_pool::check;
+use crate::block_pool::NoneLeft;
 
 /// An event with a number, so large that a block has few slots, and aligned so that the allocator
 /// of the models knows it.
@@ -63,13 +63,11 @@ fn poll(receiver: &mut Receiver<Event>, waker: &Waker) -> Poll<Option<u32>> {
 /// because the push was under way.
 #[test]
 fn a_push_wakes_a_task_that_has_missed_it() {
-    let outcomes = Outcomes::new();
-    check(
-        "a task that found no event is woken by the push that brings one",
-        Bound::exhaustive(600),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(600)
+        .outcomes(
+            "a task that found no event is woken by the push that brings one",
+            || {
+                let _blocks = NoneLeft;
                 let (sender, mut receiver) = channel();
                 let producer = pushing(&sender, 1);
                 let (task, waker) = Task::new();
@@ -80,22 +78,23 @@ fn a_push_wakes_a_task_that_has_missed_it() {
                     assert!(woken, "the task sleeps beside an event");
                     assert_eq!(poll(&mut receiver, &waker), Poll::Ready(Some(1)));
                 }
-                outcomes.observe((first.is_pending(), woken));
+                let outcome = (first.is_pending(), woken);
                 drop(sender);
-            }
-        },
-    );
-    outcomes.assert_exactly([(false, false), (false, true), (true, true)]);
+
+                outcome
+            },
+        )
+        .assert_exactly([(false, false), (false, true), (true, true)]);
 }
 
 /// Two producers, and a task that looks until it has both events. It looks again only when it was
 /// woken, or when nobody is left that could wake it.
 #[test]
 fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
-    check(
+    Bound::preemptions(2, 10_000).check(
         "a task that looks only when it is woken finds every event",
-        Bound::preemptions(2, 10_000),
         || {
+            let _blocks = NoneLeft;
             let (sender, mut receiver) = channel();
             let producers = [1, 2].map(|number| pushing(&sender, number));
             drop(sender);
@@ -131,13 +130,11 @@ fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
 /// another. If it found nothing the second time, the second waker is used.
 #[test]
 fn the_waker_that_was_left_last_is_used() {
-    let outcomes = Outcomes::new();
-    check(
-        "a push that follows a change of the waker uses the new one",
-        Bound::exhaustive(28_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(28_000)
+        .outcomes(
+            "a push that follows a change of the waker uses the new one",
+            || {
+                let _blocks = NoneLeft;
                 let (sender, mut receiver) = channel();
                 let producer = pushing(&sender, 1);
                 let (early, first) = Task::new();
@@ -152,46 +149,39 @@ fn the_waker_that_was_left_last_is_used() {
                     assert!(woken.1, "the waker that nobody waits with was used");
                 }
                 drop(sender);
-                outcomes.observe((found.is_pending(), woken.0));
-            }
-        },
-    );
-    outcomes.assert_exactly([(false, false), (false, true), (true, false), (true, true)]);
+                (found.is_pending(), woken.0)
+            },
+        )
+        .assert_exactly([(false, false), (false, true), (true, false), (true, true)]);
 }
 
 /// The last sender goes while a task looks.
 #[test]
 fn the_last_sender_wakes_a_task_that_has_missed_it() {
-    let outcomes = Outcomes::new();
-    check(
-        "a task learns that no sender is left",
-        Bound::exhaustive(50),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (sender, mut receiver) = channel();
-                let last = thread::spawn(move || drop(sender));
-                let (task, waker) = Task::new();
-                let first = poll(&mut receiver, &waker);
-                last.join().unwrap();
-                if first.is_pending() {
-                    assert!(task.was_woken(), "the task waits for a sender that is gone");
-                    assert_eq!(poll(&mut receiver, &waker), Poll::Ready(None));
-                }
-                outcomes.observe(first.is_pending());
+    Bound::exhaustive(50)
+        .outcomes("a task learns that no sender is left", || {
+            let _blocks = NoneLeft;
+            let (sender, mut receiver) = channel();
+            let last = thread::spawn(move || drop(sender));
+            let (task, waker) = Task::new();
+            let first = poll(&mut receiver, &waker);
+            last.join().unwrap();
+            if first.is_pending() {
+                assert!(task.was_woken(), "the task waits for a sender that is gone");
+                assert_eq!(poll(&mut receiver, &waker), Poll::Ready(None));
             }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+            first.is_pending()
+        })
+        .assert_exactly([false, true]);
 }
 
 /// A sender pushes and goes: the event is not taken for missing.
 #[test]
 fn no_event_is_left_when_no_sender_is() {
-    check(
+    Bound::exhaustive(14).check(
         "the queue is over only when its last event is taken",
-        Bound::exhaustive(14),
         || {
+            let _blocks = NoneLeft;
             let (sender, mut receiver) = channel();
             let last = thread::spawn(move || sender.push(Event::new(1)).unwrap());
             let over = matches!(receiver.try_recv(), Err(RecvError::Disconnected));
@@ -205,10 +195,10 @@ fn no_event_is_left_when_no_sender_is() {
 /// nobody wakes as a deadlock.
 #[test]
 fn a_thread_sleeps_until_an_event_comes() {
-    check(
+    Bound::preemptions(4, 1_000).check(
         "a thread that waits gets every event, in order, and then the end",
-        Bound::preemptions(4, 1_000),
         || {
+            let _blocks = NoneLeft;
             let (sender, mut receiver) = channel();
             let producer = thread::spawn(move || {
                 sender.push(Event::new(1)).unwrap();
@@ -227,25 +217,20 @@ fn a_thread_sleeps_until_an_event_comes() {
 /// The receiver goes while a push may be waking its task.
 #[test]
 fn a_receiver_goes_while_it_is_woken() {
-    check(
-        "the waker is used or dropped, and once",
-        Bound::exhaustive(40),
-        || {
-            let (sender, mut receiver) = channel();
-            let (task, waker) = Task::new();
-            assert!(poll(&mut receiver, &waker).is_pending());
-            drop(waker);
-            let producer = thread::spawn({
-                let sender = sender.clone();
-                move || sender.push(Event::new(1)).is_ok()
-            });
-            drop(receiver);
-            let accepted = producer.join().unwrap();
-            assert_eq!(StdArc::strong_count(&task), 1);
-            assert!(accepted || !task.was_woken(), "woken for nothing");
-            drop(sender);
-        },
-    );
+    Bound::exhaustive(40).check("the waker is used or dropped, and once", || {
+        let _blocks = NoneLeft;
+        let (sender, mut receiver) = channel();
+        let (task, waker) = Task::new();
+        assert!(poll(&mut receiver, &waker).is_pending());
+        drop(waker);
+        let pushing = sender.clone();
+        let producer = thread::spawn(move || pushing.push(Event::new(1)).is_ok());
+        drop(receiver);
+        let accepted = producer.join().unwrap();
+        assert_eq!(StdArc::strong_count(&task), 1);
+        assert!(accepted || !task.was_woken(), "woken for nothing");
+        drop(sender);
+    });
 }
 
 /// A push stalls in a block's first slot. The receiver pops all that is behind it, and comes to the
@@ -254,21 +239,16 @@ fn a_receiver_goes_while_it_is_woken() {
 /// event could come between the others.
 #[test]
 fn a_scan_that_is_kept_passes_a_slot_in_flight() {
-    let outcomes = Outcomes::new();
-    check(
-        "a scan goes on from pop to pop, and a block with a slot in flight stays",
-        Bound::preemptions(3, 1_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(3, 1_000)
+        .some_outcomes(
+            "a scan goes on from pop to pop, and a block with a slot in flight stays",
+            || {
+                let _blocks = NoneLeft;
                 let (sender, mut receiver) = channel();
                 let crossing = Crossing::new();
-                let stalled = thread::spawn({
-                    let (sender, crossing) = (sender.clone(), crossing.clone());
-                    move || {
-                        crossing.pass();
-                        sender.push(Event::new(1)).unwrap();
-                    }
+                let stalled = beside_both(&sender, &crossing, move |sender, crossing| {
+                    crossing.pass();
+                    sender.push(Event::new(1)).unwrap();
                 });
                 crossing.pass();
                 let claimed = !sender.is_empty();
@@ -281,26 +261,21 @@ fn a_scan_that_is_kept_passes_a_slot_in_flight() {
                 let place = numbers.iter().position(|number| *number == 1).unwrap();
                 numbers.remove(place);
                 assert!(numbers.into_iter().eq(2..=9));
-                if claimed {
-                    outcomes.observe(place);
-                }
-            }
-        },
-    );
-    outcomes.assert_exactly([0, 8]);
+                claimed.then_some(place)
+            },
+        )
+        .assert_exactly([0, 8]);
 }
 
 /// A pushes 1, then tells B, and B pushes 2, while the receiver pops: as
 /// `order::a_told_push_is_popped_behind`, by the way that does not ask the tail first.
 #[test]
 fn a_told_push_is_received_behind() {
-    let outcomes = Outcomes::new();
-    check(
-        "a receiver never gets an event before one that its producer knew to be pushed",
-        Bound::preemptions(3, 1_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(3, 1_000)
+        .some_outcomes(
+            "a receiver never gets an event before one that its producer knew to be pushed",
+            || {
+                let _blocks = NoneLeft;
                 let (sender, mut receiver) = channel();
                 let crossing = Crossing::new();
                 let (a, b) = tell(
@@ -325,16 +300,16 @@ fn a_told_push_is_received_behind() {
                 let told = b.join().unwrap();
                 let late: Vec<_> = receiver.try_iter().map(|event| event.number).collect();
                 if told {
-                    outcomes.observe((early, late));
+                    Some((early, late))
                 } else {
                     assert_eq!([early, late].concat(), [1]);
+                    None
                 }
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        (vec![], vec![1, 2]),
-        (vec![1], vec![2]),
-        (vec![1, 2], vec![]),
-    ]);
+            },
+        )
+        .assert_exactly([
+            (vec![], vec![1, 2]),
+            (vec![1], vec![2]),
+            (vec![1, 2], vec![]),
+        ]);
 }

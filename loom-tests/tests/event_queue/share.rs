@@ -1,9 +1,8 @@
 //! Drains that stop after a share of the events.
 
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
-use crate::block_pool::check;
 use crate::queue::{Queue, producer};
 
 /// Events up to `before` are there. A producer pushes those up to `all`, while the consumer takes
@@ -47,32 +46,24 @@ fn one_at_a_time(before: u32, all: u32) -> usize {
 /// event that comes twice or never, or as a block that leaks.
 #[test]
 fn a_share_at_a_time_beside_pushes() {
-    let outcomes = Outcomes::new();
-    check(
-        "shares end where there was no more, and the next drain goes on from there",
-        Bound::exhaustive(1_300),
-        {
-            let outcomes = outcomes.clone();
-            move || outcomes.observe(one_at_a_time(2, 4))
-        },
-    );
-    outcomes.assert_exactly([2, 3, 4]);
+    Bound::exhaustive(1_300)
+        .outcomes(
+            "shares end where there was no more, and the next drain goes on from there",
+            || one_at_a_time(2, 4),
+        )
+        .assert_exactly([2, 3, 4]);
 }
 
 /// One event is there, the only one of its block: the share rewinds the block, while a producer
 /// pushes the second. Failure: as above, where a share needs no scan.
 #[test]
 fn a_share_of_all_there_is_beside_a_push() {
-    let outcomes = Outcomes::new();
-    check(
-        "a share that is all there is rewinds the block, or goes on behind it",
-        Bound::exhaustive(30),
-        {
-            let outcomes = outcomes.clone();
-            move || outcomes.observe(one_at_a_time(1, 2))
-        },
-    );
-    outcomes.assert_exactly([1, 2]);
+    Bound::exhaustive(30)
+        .outcomes(
+            "a share that is all there is rewinds the block, or goes on behind it",
+            || one_at_a_time(1, 2),
+        )
+        .assert_exactly([1, 2]);
 }
 
 /// A claims the first slot and perhaps stalls. The main thread pushes two events behind it, and
@@ -81,13 +72,10 @@ fn a_share_of_all_there_is_beside_a_push() {
 /// meanwhile.
 #[test]
 fn a_share_leaves_a_stalled_push_behind() {
-    let outcomes = Outcomes::new();
-    check(
-        "a share that ends behind a slot in flight does not lose it",
-        Bound::exhaustive(4_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(4_000)
+        .outcomes(
+            "a share that ends behind a slot in flight does not lose it",
+            || {
                 let queue = Queue::<Arc<u32>, 1>::new();
                 let stalled = producer(&queue, (1..2).map(Arc::new));
                 for event in [2, 3] {
@@ -100,9 +88,8 @@ fn a_share_leaves_a_stalled_push_behind() {
                 stalled.join().unwrap();
                 queue.drain_into(|event| events.push(*event));
                 assert!(queue.is_empty());
-                outcomes.observe(events);
-            }
-        },
-    );
-    outcomes.assert_exactly([vec![1, 2, 3], vec![2, 1, 3], vec![2, 3, 1]]);
+                events
+            },
+        )
+        .assert_exactly([vec![1, 2, 3], vec![2, 1, 3], vec![2, 3, 1]]);
 }

@@ -1,9 +1,8 @@
 //! The block that is kept for reuse, and blocks of different sizes.
 
 use filch_sync::Arc;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
-use crate::block_pool::check;
 use crate::queue::{Queue, drain_beside_two, interleavings, producer};
 
 /// Two producers cross a boundary each, while the consumer drains: it keeps the block that it
@@ -11,36 +10,29 @@ use crate::queue::{Queue, drain_beside_two, interleavings, producer};
 /// threads get would show as a race on its slots, a lost one as a leak.
 #[test]
 fn a_spare_block_goes_to_one_producer() {
-    let outcomes = Outcomes::new();
-    check(
-        "a spare block is taken once, and its slots are claimable again without a race",
-        Bound::preemptions(2, 5_500),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(2, 5_500)
+        .outcomes(
+            "a spare block is taken once, and its slots are claimable again without a race",
+            || {
                 let queue = Queue::<u32, 1>::new();
                 queue.push(1).unwrap();
                 queue.push(2).unwrap();
                 let events = drain_beside_two(&queue, [30, 40], |event| event, 1);
                 assert_eq!(events[..2], [1, 2]);
-                outcomes.observe(events[2..].to_vec());
-            }
-        },
-    );
-    outcomes.assert_exactly(interleavings([30, 40]));
+                events[2..].to_vec()
+            },
+        )
+        .assert_exactly(interleavings([30, 40]));
 }
 
 /// The consumer gives the spare block and the tail's block back, while a producer may take the one
 /// and claim a slot in the other.
 #[test]
 fn a_spare_block_is_freed_or_taken() {
-    let outcomes = Outcomes::new();
-    check(
-        "shrinking and a push that needs a block do not both get the spare one",
-        Bound::preemptions(4, 2_300),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(4, 2_300)
+        .outcomes(
+            "shrinking and a push that needs a block do not both get the spare one",
+            || {
                 let queue = Queue::<Arc<u32>, 1>::new();
                 // Three blocks, of which one is spare, and the last is the tail's.
                 for event in 0..3 {
@@ -53,25 +45,22 @@ fn a_spare_block_is_freed_or_taken() {
                 producer.join().unwrap();
                 events.extend(queue.drain_numbers());
                 assert_eq!(events, [3, 4]);
-                outcomes.observe(freed);
                 assert!(queue.shrink());
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+
+                freed
+            },
+        )
+        .assert_exactly([false, true]);
 }
 
 /// The first block has one slot, the next ones have two. A producer that slept while the first was
 /// used up, and freed by a shrink, finds the word as it was, or another block there.
 #[test]
 fn blocks_of_two_sizes() {
-    let outcomes = Outcomes::new();
-    check(
-        "events keep their order from small blocks to larger ones",
-        Bound::preemptions(3, 900),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(3, 900)
+        .outcomes(
+            "events keep their order from small blocks to larger ones",
+            || {
                 let queue = Queue::<u32, 2>::with_first(1);
                 let producer = producer(&queue, 10..13);
                 queue.push(20).unwrap();
@@ -83,51 +72,43 @@ fn blocks_of_two_sizes() {
                 let place = events.iter().position(|event| *event == 20).unwrap();
                 events.remove(place);
                 assert_eq!(events, [10, 11, 12]);
-                outcomes.observe((early, place));
-            }
-        },
-    );
-    outcomes.assert_exactly([
-        (1, 0),
-        (2, 0),
-        (3, 0),
-        (4, 0),
-        (2, 1),
-        (3, 1),
-        (4, 1),
-        (3, 2),
-        (4, 2),
-        (4, 3),
-    ]);
+                (early, place)
+            },
+        )
+        .assert_exactly([
+            (1, 0),
+            (2, 0),
+            (3, 0),
+            (4, 0),
+            (2, 1),
+            (3, 1),
+            (4, 1),
+            (3, 2),
+            (4, 2),
+            (4, 3),
+        ]);
 }
 
 /// Three claims of the same word: one fails at least once, and one may fail twice, and each waits
 /// before it tries again. All orders are reached, so no wait hides a schedule.
 #[test]
 fn three_claims_of_one_word() {
-    let outcomes = Outcomes::new();
-    check(
-        "three pushes arrive in any order",
-        Bound::preemptions(4, 3_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = Queue::<u32, 3>::new();
-                let others = [1, 2].map(|event| producer(&queue, [event]));
-                queue.push(3).unwrap();
-                for other in others {
-                    other.join().unwrap();
-                }
-                outcomes.observe(queue.drain());
+    Bound::preemptions(4, 3_000)
+        .outcomes("three pushes arrive in any order", || {
+            let queue = Queue::<u32, 3>::new();
+            let others = [1, 2].map(|event| producer(&queue, [event]));
+            queue.push(3).unwrap();
+            for other in others {
+                other.join().unwrap();
             }
-        },
-    );
-    outcomes.assert_exactly([
-        vec![1, 2, 3],
-        vec![1, 3, 2],
-        vec![2, 1, 3],
-        vec![2, 3, 1],
-        vec![3, 1, 2],
-        vec![3, 2, 1],
-    ]);
+            queue.drain()
+        })
+        .assert_exactly([
+            vec![1, 2, 3],
+            vec![1, 3, 2],
+            vec![2, 1, 3],
+            vec![2, 3, 1],
+            vec![3, 1, 2],
+            vec![3, 2, 1],
+        ]);
 }

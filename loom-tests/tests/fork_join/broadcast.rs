@@ -3,8 +3,8 @@
 use std::array;
 
 use filch_fork_join::protocol::{Latch, Thief, finish, wait};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
+use filch_sync::Arc;
+use loom_tests::{Bound, beside};
 
 use crate::{Plain, seat, shared};
 
@@ -13,10 +13,8 @@ use crate::{Plain, seat, shared};
 /// failure: a share that runs twice or elsewhere, or a sleeper that is not told (a deadlock).
 #[test]
 fn a_joiner_takes_part() {
-    Outcomes::of(
-        "broadcast: beside a joiner that goes to sleep",
-        Bound::preemptions(2, 13_000),
-        || {
+    Bound::preemptions(2, 13_000)
+        .outcomes("broadcast: beside a joiner that goes to sleep", || {
             let shared = shared();
             let (caller, joiner) = (seat(&shared), seat(&shared));
             let latch = Arc::new(Latch::holding(0));
@@ -25,10 +23,7 @@ fn a_joiner_takes_part() {
                 base: 0,
             });
             let joiner_seat = joiner.index();
-            let joins = thread::spawn({
-                let latch = Arc::clone(&latch);
-                move || wait(&joiner, &latch)
-            });
+            let joins = beside(&latch, move |latch| wait(&joiner, latch));
             let shares: [Plain; 2] = array::from_fn(|_| Plain::new());
             caller.scope(|scope| {
                 scope.spawn_broadcast(|worker, _| {
@@ -39,7 +34,6 @@ fn a_joiner_takes_part() {
             assert!(shares.iter().all(|share| share.get() == 1), "not once each");
             finish(&shared, &latch, joiner_seat);
             joins.join().unwrap();
-        },
-    )
-    .assert_exactly([()]);
+        })
+        .assert_exactly([()]);
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use filch_fork_join::protocol::{install, run_one};
 use filch_parker::Parker;
 use filch_sync::thread;
-use loom_tests::{Bound, check};
+use loom_tests::Bound;
 
 use crate::{Plain, seat, shared_with_a_host};
 
@@ -44,7 +44,7 @@ fn installing(panics: bool) {
 /// See [`installing`].
 #[test]
 fn an_outside_thread_gets_its_result() {
-    check("install: a result", Bound::exhaustive(620), || {
+    Bound::exhaustive(620).check("install: a result", || {
         installing(false);
     });
 }
@@ -52,7 +52,7 @@ fn an_outside_thread_gets_its_result() {
 /// See [`installing`].
 #[test]
 fn an_outside_thread_gets_its_panic() {
-    check("install: a panic", Bound::exhaustive(620), || {
+    Bound::exhaustive(620).check("install: a panic", || {
         installing(true);
     });
 }

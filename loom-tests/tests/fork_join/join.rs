@@ -2,7 +2,7 @@
 
 use filch_fork_join::Worker;
 use filch_parker::Parker;
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::Bound;
 
 use crate::{Plain, seat, shared, thief};
 
@@ -40,10 +40,8 @@ impl<'fork> Branch<'fork> {
 /// causality violation), or an owner that sleeps for ever.
 #[test]
 fn each_branch_runs_once() {
-    Outcomes::of(
-        "join: two forks and a thief",
-        Bound::preemptions(1, 33_000),
-        || {
+    Bound::preemptions(1, 33_000)
+        .outcomes("join: two forks and a thief", || {
             let shared = shared();
             let worker = seat(&shared);
             let thief = thief(&shared, 2);
@@ -66,9 +64,8 @@ fn each_branch_runs_once() {
             let ran = thief.join().unwrap();
             assert_eq!(ran, stolen.iter().filter(|stolen| **stolen).count());
             stolen
-        },
-    )
-    .assert_exactly([[false, false], [true, false], [true, true]]);
+        })
+        .assert_exactly([[false, false], [true, false], [true, true]]);
 }
 
 /// Two threads: a stolen branch forks in its turn, and waits in a leaf until somebody has run that
@@ -76,26 +73,22 @@ fn each_branch_runs_once() {
 /// failure: an owner that sleeps beside it (a deadlock).
 #[test]
 fn an_owner_steals_back_from_its_thief() {
-    check(
-        "join: the owner takes part in what was stolen",
-        Bound::preemptions(1, 6_400),
-        || {
-            let shared = shared();
-            let worker = seat(&shared);
-            let (begun, ran) = (Parker::new(), Parker::new());
-            let (beginner, runner) = (begun.unparker(), ran.unparker());
-            let (thief, ()) = worker.join(
-                |_| {
-                    let thief = thief(&shared, 1);
-                    begun.park();
-                    thief
-                },
-                move |worker| {
-                    beginner.unpark();
-                    worker.join(|_| ran.park(), |_| runner.unpark());
-                },
-            );
-            thief.join().unwrap();
-        },
-    );
+    Bound::preemptions(1, 6_400).check("join: the owner takes part in what was stolen", || {
+        let shared = shared();
+        let worker = seat(&shared);
+        let (begun, ran) = (Parker::new(), Parker::new());
+        let (beginner, runner) = (begun.unparker(), ran.unparker());
+        let (thief, ()) = worker.join(
+            |_| {
+                let thief = thief(&shared, 1);
+                begun.park();
+                thief
+            },
+            move |worker| {
+                beginner.unpark();
+                worker.join(|_| ran.park(), |_| runner.unpark());
+            },
+        );
+        thief.join().unwrap();
+    });
 }

@@ -3,7 +3,7 @@
 use filch_fork_join::protocol::{Awaited, Latch, Thief, finish, wait};
 use filch_parker::Parker;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, Outcomes, check};
+use loom_tests::{Bound, Crossing, beside};
 
 use crate::{Plain, seat, shared};
 
@@ -18,10 +18,8 @@ const THIEF: Thief = Thief { seat: 5, base: 9 };
 /// causality violation).
 #[test]
 fn an_owner_sleeps_until_its_thief_is_done() {
-    Outcomes::of(
-        "latch: sleep against finish",
-        Bound::exhaustive(110),
-        || {
+    Bound::exhaustive(110)
+        .outcomes("latch: sleep against finish", || {
             let shared = Arc::new((Latch::holding(HELD), Plain::new()));
             let parker = Parker::new();
             let thief = thread::spawn({
@@ -49,9 +47,8 @@ fn an_owner_sleeps_until_its_thief_is_done() {
             assert_eq!(result.get(), 7);
             assert_eq!(thief.join().unwrap(), has_slept);
             has_slept
-        },
-    )
-    .assert_exactly([false, true]);
+        })
+        .assert_exactly([false, true]);
 }
 
 /// Two threads: the thief says who it is while the owner goes to sleep, twice, and asks who the
@@ -59,24 +56,22 @@ fn an_owner_sleeps_until_its_thief_is_done() {
 /// or a thief that it takes for another one.
 #[test]
 fn a_thief_begins_beside_a_sleep() {
-    Outcomes::of("latch: sleep against begin", Bound::exhaustive(30), || {
-        let latch = Arc::new(Latch::holding(HELD));
-        let thief = thread::spawn({
-            let latch = Arc::clone(&latch);
-            move || latch.begin(THIEF)
-        });
-        assert!(latch.sleep(0), "it is not done");
-        let seen = latch.thief();
-        assert!(latch.sleep(0), "it is not done");
-        thief.join().unwrap();
-        assert_eq!(latch.thief(), Some(THIEF));
-        assert!(!latch.is_done());
-        assert!(latch.finish());
-        assert_eq!(latch.thief(), None);
-        assert!(latch.is_done() && !latch.sleep(0));
-        seen.map(|thief| (thief.seat, thief.base))
-    })
-    .assert_exactly([None, Some((THIEF.seat, THIEF.base))]);
+    Bound::exhaustive(30)
+        .outcomes("latch: sleep against begin", || {
+            let latch = Arc::new(Latch::holding(HELD));
+            let thief = beside(&latch, |latch| latch.begin(THIEF));
+            assert!(latch.sleep(0), "it is not done");
+            let seen = latch.thief();
+            assert!(latch.sleep(0), "it is not done");
+            thief.join().unwrap();
+            assert_eq!(latch.thief(), Some(THIEF));
+            assert!(!latch.is_done());
+            assert!(latch.finish());
+            assert_eq!(latch.thief(), None);
+            assert!(latch.is_done() && !latch.sleep(0));
+            seen.map(|thief| (thief.seat, thief.base))
+        })
+        .assert_exactly([None, Some((THIEF.seat, THIEF.base))]);
 }
 
 /// Two threads: an owner, and a thief that has just taken its seat. The owner looks into the
@@ -84,31 +79,27 @@ fn a_thief_begins_beside_a_sleep() {
 /// the middle of its job.
 #[test]
 fn the_seat_of_a_newcomer_is_seen() {
-    check(
-        "latch: the seat of a newcomer",
-        Bound::preemptions(2, 610),
-        || {
-            let shared = shared();
-            let owner = seat(&shared);
-            let latch = Arc::new(Latch::holding(HELD));
-            let crossing = Crossing::new();
-            let thief = thread::spawn({
-                let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
-                let crossing = crossing.clone();
-                let owner = owner.index();
-                move || {
-                    let worker = seat(&shared);
-                    latch.begin(Thief {
-                        seat: worker.index(),
-                        base: 0,
-                    });
-                    crossing.pass();
-                    finish(&shared, &latch, owner);
-                }
-            });
-            crossing.pass();
-            wait(&owner, &latch);
-            thief.join().unwrap();
-        },
-    );
+    Bound::preemptions(2, 610).check("latch: the seat of a newcomer", || {
+        let shared = shared();
+        let owner = seat(&shared);
+        let latch = Arc::new(Latch::holding(HELD));
+        let crossing = Crossing::new();
+        let thief = thread::spawn({
+            let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
+            let crossing = crossing.clone();
+            let owner = owner.index();
+            move || {
+                let worker = seat(&shared);
+                latch.begin(Thief {
+                    seat: worker.index(),
+                    base: 0,
+                });
+                crossing.pass();
+                finish(&shared, &latch, owner);
+            }
+        });
+        crossing.pass();
+        wait(&owner, &latch);
+        thief.join().unwrap();
+    });
 }

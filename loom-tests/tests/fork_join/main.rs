@@ -25,52 +25,26 @@ use filch_sync::Arc;
 use filch_sync::cell::UnsafeCell;
 use filch_sync::thread::{self, JoinHandle};
 
-/// A host without threads.
-struct Nobody;
-
-impl Host for Nobody {
-    fn notify(&self) {}
-
-    fn nudge_threads(&self) {}
-
-    fn block(&self, call: &mut dyn FnMut()) {
-        call();
-    }
-
-    fn tell_panic(&self, _: Box<dyn Any + Send>) {}
+/// A host whose threads are told one after the other, from the last one on; and then `always` one.
+#[derive(Default)]
+struct Threads {
+    in_turn: StdMutex<Vec<Unparker>>,
+    always: Option<Unparker>,
 }
 
-/// A host with one thread.
-struct One(Unparker);
-
-impl Host for One {
+impl Host for Threads {
     fn notify(&self) {
-        self.0.unpark();
-    }
-
-    fn nudge_threads(&self) {
-        self.0.unpark();
-    }
-
-    fn block(&self, call: &mut dyn FnMut()) {
-        call();
-    }
-
-    fn tell_panic(&self, _: Box<dyn Any + Send>) {}
-}
-
-/// A host whose threads are told one after the other, from the last one on.
-struct InTurn(StdMutex<Vec<Unparker>>);
-
-impl Host for InTurn {
-    fn notify(&self) {
-        let next = self.0.lock().unwrap().pop();
-        if let Some(next) = next {
+        let next = self.in_turn.lock().unwrap().pop();
+        if let Some(next) = next.as_ref().or(self.always.as_ref()) {
             next.unpark();
         }
     }
 
-    fn nudge_threads(&self) {}
+    fn nudge_threads(&self) {
+        if let Some(thread) = &self.always {
+            thread.unpark();
+        }
+    }
 
     fn block(&self, call: &mut dyn FnMut()) {
         call();
@@ -81,20 +55,23 @@ impl Host for InTurn {
 
 /// Makes the state of workers that are all there is.
 fn shared() -> Arc<Shared> {
-    static NOBODY: LazyLock<StdArc<dyn Host>> = LazyLock::new(|| StdArc::new(Nobody));
+    static NOBODY: LazyLock<StdArc<dyn Host>> = LazyLock::new(|| StdArc::new(Threads::default()));
     shared_by(&NOBODY)
 }
 
 fn shared_by(host: &StdArc<dyn Host>) -> Arc<Shared> {
     let host = StdArc::downgrade(host);
-    Arc::new(Shared::new(host, AdaptiveSpinner::none()))
+    Arc::new(Shared::new(host, AdaptiveSpinner::none(), u32::MAX))
 }
 
 /// The same, with a thread of the host's, which sleeps in that parker. The host is kept by whoever
 /// has it.
 fn shared_with_a_host() -> (Arc<Shared>, Parker, StdArc<dyn Host>) {
     let parker = Parker::new();
-    let host: StdArc<dyn Host> = StdArc::new(One(parker.unparker()));
+    let host: StdArc<dyn Host> = StdArc::new(Threads {
+        always: Some(parker.unparker()),
+        ..Threads::default()
+    });
     (shared_by(&host), parker, host)
 }
 

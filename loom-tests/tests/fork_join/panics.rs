@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
 use crate::{Plain, seat, shared, thief};
 
@@ -51,36 +51,34 @@ fn panicking(a_panics: bool, b_panics: bool) -> (bool, Option<&'static str>) {
     outcome
 }
 
-/// A failure: `b` runs after the join has left its frame (a causality violation, or a second run),
-/// or the panic does not arrive.
+/// A failure: `b` runs after the join has left its frame (a causality violation, or a second run);
+/// a panic does not arrive, or on the thief's thread; or that of `b`, if both panic.
 #[test]
-fn the_owners_branch_panics() {
-    Outcomes::of(
-        "join: `a` panics beside a thief of `b`",
-        Bound::preemptions(1, 5_400),
-        || panicking(true, false),
-    )
-    .assert_exactly([(false, Some("a")), (true, Some("a"))]);
-}
-
-/// A failure: the thief's thread gets the panic, or the owner does not.
-#[test]
-fn the_stolen_branch_panics() {
-    Outcomes::of(
-        "join: `b` panics, on a thief's thread or here",
-        Bound::preemptions(1, 5_400),
-        || panicking(false, true),
-    )
-    .assert_exactly([(false, Some("b")), (true, Some("b"))]);
-}
-
-/// The panic of `a` goes on; that of `b` is dropped. A failure: as above, or the other payload.
-#[test]
-fn both_branches_panic() {
-    Outcomes::of(
-        "join: both branches panic",
-        Bound::preemptions(2, 79_000),
-        || panicking(true, true),
-    )
-    .assert_exactly([(false, Some("a")), (true, Some("a"))]);
+fn a_branch_panics() {
+    for (claim, bound, panics, arrives) in [
+        (
+            "`a` panics",
+            Bound::preemptions(1, 5_400),
+            [true, false],
+            "a",
+        ),
+        (
+            "`b` panics",
+            Bound::preemptions(1, 5_400),
+            [false, true],
+            "b",
+        ),
+        (
+            "both panic",
+            Bound::preemptions(2, 79_000),
+            [true, true],
+            "a",
+        ),
+    ] {
+        bound
+            .outcomes(&format!("join, beside a thief: {claim}"), move || {
+                panicking(panics[0], panics[1])
+            })
+            .assert_exactly([(false, Some(arrives)), (true, Some(arrives))]);
+    }
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_fork_join::Worker;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::Bound;
 
 use crate::{Plain, seat, shared, thief};
 
@@ -34,10 +34,8 @@ impl Mark {
 /// scope that ends before its jobs (a causality violation), or an owner that sleeps for ever.
 #[test]
 fn the_end_waits_for_all_jobs() {
-    Outcomes::of(
-        "scope: two jobs and a thief",
-        Bound::preemptions(2, 2_400),
-        || {
+    Bound::preemptions(2, 2_400)
+        .outcomes("scope: two jobs and a thief", || {
             let shared = shared();
             let worker = seat(&shared);
             let thief = thief(&shared, 2);
@@ -52,19 +50,16 @@ fn the_end_waits_for_all_jobs() {
             let ran = thief.join().unwrap();
             assert_eq!(ran, stolen.iter().filter(|stolen| **stolen).count());
             stolen
-        },
-    )
-    .assert_exactly([[false, false], [true, false], [false, true], [true, true]]);
+        })
+        .assert_exactly([[false, false], [true, false], [false, true], [true, true]]);
 }
 
 /// Two threads: a job spawns another one, which the thief may leave to the owner. A failure: the
 /// scope ends between the two.
 #[test]
 fn a_job_may_spawn_another_one() {
-    Outcomes::of(
-        "scope: a job of a job",
-        Bound::preemptions(2, 5_200),
-        || {
+    Bound::preemptions(2, 5_200)
+        .outcomes("scope: a job of a job", || {
             let shared = shared();
             let worker = seat(&shared);
             let thief = thief(&shared, 2);
@@ -80,19 +75,16 @@ fn a_job_may_spawn_another_one() {
             let stolen = marks.each_ref().map(|mark| mark.ran_in() != here);
             thief.join().unwrap();
             stolen
-        },
-    )
-    .assert_exactly([[false, false], [true, false], [false, true], [true, true]]);
+        })
+        .assert_exactly([[false, false], [true, false], [false, true], [true, true]]);
 }
 
 /// Two threads: one of two jobs panics, here or on the thief's thread. A failure: the panic leaves
 /// the scope before the other job has ended (a causality violation), or does not arrive.
 #[test]
 fn a_panic_waits_for_the_other_job() {
-    Outcomes::of(
-        "scope: a job that panics",
-        Bound::preemptions(2, 2_400),
-        || {
+    Bound::preemptions(2, 2_400)
+        .outcomes("scope: a job that panics", || {
             let shared = shared();
             let worker = seat(&shared);
             let thief = thief(&shared, 2);
@@ -108,7 +100,6 @@ fn a_panic_waits_for_the_other_job() {
             let is_stolen = mark.ran_in() != worker.index();
             thief.join().unwrap();
             is_stolen
-        },
-    )
-    .assert_exactly([false, true]);
+        })
+        .assert_exactly([false, true]);
 }

@@ -8,33 +8,28 @@ use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
-use crate::{InTurn, seat, shared, shared_by, shared_with_a_host};
+use crate::{Threads, seat, shared, shared_by, shared_with_a_host};
 
 /// Two threads: one publishes and chooses a sleeper, the other says that it is about to sleep and
 /// looks. A failure: the sleeper does not see what was published, and was not chosen.
 #[test]
 fn a_sleeper_sees_what_is_published_or_is_chosen() {
-    Outcomes::of(
-        "sleepers: announce against choose",
-        Bound::exhaustive(39),
-        || {
+    Bound::exhaustive(39)
+        .outcomes("sleepers: announce against choose", || {
             let shared = Arc::new((
                 Sleepers::new(),
                 AtomicBool::new(false),
                 AtomicBool::new(false),
             ));
-            let publisher = thread::spawn({
-                let shared = Arc::clone(&shared);
-                move || {
-                    let (sleepers, flag, work) = &*shared;
-                    // ORDERING: Relaxed, here and below: by the fences.
-                    work.store(true, Ordering::Relaxed);
-                    // ORDERING: SeqCst, partner of the one in `announce`.
-                    fence(Ordering::SeqCst);
-                    sleepers.choose(|| [flag].into_iter()).is_some()
-                }
+            let publisher = beside(&shared, |shared| {
+                let (sleepers, flag, work) = shared;
+                // ORDERING: Relaxed, here and below: by the fences.
+                work.store(true, Ordering::Relaxed);
+                // ORDERING: SeqCst, partner of the one in `announce`.
+                fence(Ordering::SeqCst);
+                sleepers.choose(|| [flag].into_iter()).is_some()
             });
             let (sleepers, flag, work) = &*shared;
             sleepers.announce(flag);
@@ -43,9 +38,8 @@ fn a_sleeper_sees_what_is_published_or_is_chosen() {
             assert!(sees || is_chosen, "asleep beside work");
             assert_eq!(sleepers.withdraw(flag), !is_chosen);
             (sees, is_chosen)
-        },
-    )
-    .assert_exactly([(true, false), (true, true), (false, true)]);
+        })
+        .assert_exactly([(true, false), (true, true), (false, true)]);
 }
 
 /// Three threads: one sleeps for certain; another one is about to, and its flag comes first. Two
@@ -53,23 +47,15 @@ fn a_sleeper_sees_what_is_published_or_is_chosen() {
 /// counted, and the second choice finds that nobody sleeps.
 #[test]
 fn a_sleeper_is_counted_while_another_one_comes() {
-    Outcomes::of(
-        "sleepers: two choices, one and a half sleepers",
-        Bound::exhaustive(110_000),
-        || {
+    Bound::exhaustive(110_000)
+        .outcomes("sleepers: two choices, one and a half sleepers", || {
             let shared = Arc::new((
                 Sleepers::new(),
                 [AtomicBool::new(false), AtomicBool::new(false)],
             ));
             shared.0.announce(&shared.1[1]);
-            let coming = thread::spawn({
-                let shared = Arc::clone(&shared);
-                move || shared.0.announce(&shared.1[0])
-            });
-            let choosing = thread::spawn({
-                let shared = Arc::clone(&shared);
-                move || shared.0.choose(|| shared.1.iter())
-            });
+            let coming = beside(&shared, |shared| shared.0.announce(&shared.1[0]));
+            let choosing = beside(&shared, |shared| shared.0.choose(|| shared.1.iter()));
             let first = shared.0.choose(|| shared.1.iter());
             let second = choosing.join().unwrap();
             coming.join().unwrap();
@@ -87,14 +73,13 @@ fn a_sleeper_is_counted_while_another_one_comes() {
             assert_eq!(asleep + both.iter().flatten().count(), 2);
             assert_eq!(shared.0.choose(|| shared.1.iter()), None);
             both
-        },
-    )
-    .assert_reached([[Some(0), Some(1)], [Some(1), Some(0)]]);
+        })
+        .assert_reached([[Some(0), Some(1)], [Some(1), Some(0)]]);
 }
 
 /// Two threads: a joiner waits for a job that is done when the owner of a deque has done `work`.
 fn beside_a_joiner(claim: &str, bound: Bound, work: impl Fn(&Worker) + Send + Sync + 'static) {
-    check(claim, bound, move || {
+    bound.check(claim, move || {
         let shared = shared();
         let latch = Arc::new(Latch::holding(0));
         let (joiner, own) = (seat(&shared), Arc::clone(&latch));
@@ -173,50 +158,49 @@ fn a_joiner_that_is_answered_late_is_told_later() {
 /// told. A failure: that one runs its job, and the other one sleeps beside the second (a deadlock).
 #[test]
 fn a_thread_that_is_told_thinks_of_the_others() {
-    check(
-        "host: two asleep, one answer",
-        Bound::preemptions(2, 10_000),
-        || {
-            let (first, second) = (Parker::new(), Parker::new());
-            let in_turn = [second.unparker(), first.unparker(), first.unparker()];
-            let host: StdArc<dyn Host> = StdArc::new(InTurn(StdMutex::new(in_turn.into())));
-            let shared = shared_by(&host);
-            let worker = seat(&shared);
-            // Of a new deque one is told in any case. From here on it is the owner's.
-            worker.join(|_| (), |_| ());
+    Bound::preemptions(2, 10_000).check("host: two asleep, one answer", || {
+        let (first, second) = (Parker::new(), Parker::new());
+        let in_turn = [second.unparker(), first.unparker(), first.unparker()];
+        let host: StdArc<dyn Host> = StdArc::new(Threads {
+            in_turn: StdMutex::new(in_turn.into()),
+            always: None,
+        });
+        let shared = shared_by(&host);
+        let worker = seat(&shared);
+        // Of a new deque one is told in any case. From here on it is the owner's.
+        worker.join(|_| (), |_| ());
+        first.park();
+        let [one, other] = [seat(&shared), seat(&shared)];
+        let (jobs, next) = (source(&shared), second.unparker());
+        assert!(jobs.is_empty(), "both look");
+        let one = thread::spawn(move || {
             first.park();
-            let [one, other] = [seat(&shared), seat(&shared)];
-            let (jobs, next) = (source(&shared), second.unparker());
-            assert!(jobs.is_empty(), "both look");
-            let one = thread::spawn(move || {
-                first.park();
-                assert!(run_one(&one), "told of nothing");
-                if jobs.may_have_some() {
-                    next.unpark();
-                }
-            });
-            let other = thread::spawn(move || {
-                second.park();
-                assert!(run_one(&other), "told of nothing");
-            });
-            let (outer, inner) = (Parker::new(), Parker::new());
-            let (outer_ran, inner_ran) = (outer.unparker(), inner.unparker());
-            worker.join(
-                |worker| {
-                    worker.join(
-                        |_| {
-                            outer.park();
-                            inner.park();
-                        },
-                        |_| inner_ran.unpark(),
-                    );
-                },
-                |_| outer_ran.unpark(),
-            );
-            one.join().unwrap();
-            other.join().unwrap();
-        },
-    );
+            assert!(run_one(&one), "told of nothing");
+            if jobs.may_have_some() {
+                next.unpark();
+            }
+        });
+        let other = thread::spawn(move || {
+            second.park();
+            assert!(run_one(&other), "told of nothing");
+        });
+        let (outer, inner) = (Parker::new(), Parker::new());
+        let (outer_ran, inner_ran) = (outer.unparker(), inner.unparker());
+        worker.join(
+            |worker| {
+                worker.join(
+                    |_| {
+                        outer.park();
+                        inner.park();
+                    },
+                    |_| inner_ran.unpark(),
+                );
+            },
+            |_| outer_ran.unpark(),
+        );
+        one.join().unwrap();
+        other.join().unwrap();
+    });
 }
 
 /// Two threads: one blocks in a job, and gives its processor away, which by the same thread's look
@@ -224,54 +208,46 @@ fn a_thread_that_is_told_thinks_of_the_others() {
 /// sleeps until it is told, has run that. A failure: a fork that nobody is told of (a deadlock).
 #[test]
 fn a_fork_in_a_call_that_blocks_is_told() {
-    check(
-        "blocking: a fork beside an idle processor",
-        Bound::preemptions(4, 540),
-        || {
-            let (shared, host, _kept) = shared_with_a_host();
-            let (worker, other) = (seat(&shared), seat(&shared));
-            let jobs = source(&shared);
-            // Of a new deque it is told in any case. From here on it is the owner's.
-            worker.join(|_| (), |_| ());
+    Bound::preemptions(4, 540).check("blocking: a fork beside an idle processor", || {
+        let (shared, host, _kept) = shared_with_a_host();
+        let (worker, other) = (seat(&shared), seat(&shared));
+        let jobs = source(&shared);
+        // Of a new deque it is told in any case. From here on it is the owner's.
+        worker.join(|_| (), |_| ());
+        host.park();
+        let machine = thread::spawn(move || {
             host.park();
-            let machine = thread::spawn(move || {
-                host.park();
-                assert!(run_one(&other), "told of nothing");
-            });
-            let ran = Parker::new();
-            let runner = ran.unparker();
-            worker.blocking(|| {
-                assert!(jobs.is_empty());
-                worker.join(|_| ran.park(), |_| runner.unpark());
-            });
-            machine.join().unwrap();
-        },
-    );
+            assert!(run_one(&other), "told of nothing");
+        });
+        let ran = Parker::new();
+        let runner = ran.unparker();
+        worker.blocking(|| {
+            assert!(jobs.is_empty());
+            worker.join(|_| ran.park(), |_| runner.unpark());
+        });
+        machine.join().unwrap();
+    });
 }
 
 /// Two threads: a joiner waits for a job that is done when something from outside has been run. A
 /// failure: the joiner sleeps beside that, and neither goes on (a deadlock).
 #[test]
 fn a_joiner_is_told_of_an_injection() {
-    check(
-        "joiner: asleep beside an injection",
-        Bound::preemptions(3, 9_700),
-        || {
-            let shared = shared();
-            let worker = seat(&shared);
-            let latch = Arc::new(Latch::holding(0));
-            let outside = thread::spawn({
-                let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
-                let joiner = worker.index();
-                move || {
-                    assert_eq!(install(&shared, &Parker::new(), |_| 7), 7);
-                    finish(&shared, &latch, joiner);
-                }
-            });
-            wait(&worker, &latch);
-            outside.join().unwrap();
-        },
-    );
+    Bound::preemptions(3, 9_700).check("joiner: asleep beside an injection", || {
+        let shared = shared();
+        let worker = seat(&shared);
+        let latch = Arc::new(Latch::holding(0));
+        let outside = thread::spawn({
+            let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
+            let joiner = worker.index();
+            move || {
+                assert_eq!(install(&shared, &Parker::new(), |_| 7), 7);
+                finish(&shared, &latch, joiner);
+            }
+        });
+        wait(&worker, &latch);
+        outside.join().unwrap();
+    });
 }
 
 /// Three threads: a joiner waits for a job that is done at any moment; work comes from outside, and
@@ -281,10 +257,8 @@ fn a_joiner_is_told_of_an_injection() {
 /// deadlock).
 #[test]
 fn a_joiner_that_is_done_passes_its_choice_on() {
-    Outcomes::of(
-        "joiner: chosen, and done",
-        Bound::preemptions(2, 30_000),
-        || {
+    Bound::preemptions(2, 30_000)
+        .outcomes("joiner: chosen, and done", || {
             let (shared, host, _kept) = shared_with_a_host();
             let end = host.unparker();
             let latch = Arc::new(Latch::holding(0));
@@ -308,7 +282,6 @@ fn a_joiner_that_is_done_passes_its_choice_on() {
             machine.join().unwrap();
             joiner.join().unwrap();
             ran_by_host.load(Ordering::Relaxed)
-        },
-    )
-    .assert_exactly([0, 1]);
+        })
+        .assert_exactly([0, 1]);
 }

@@ -3,7 +3,7 @@
 use filch_deque::Worker;
 use filch_fork_join::protocol::{Awaited, Latch};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, Outcomes};
+use loom_tests::{Bound, Crossing};
 
 /// Three threads: a thief's deque has an item from before it began the stolen job, and two from
 /// after. The job's owner takes twice, but only of the latter; somebody else takes the oldest item,
@@ -11,10 +11,8 @@ use loom_tests::{Bound, Crossing, Outcomes};
 /// failure: the owner has the older item, two have the same one, or nobody has it.
 #[test]
 fn an_owner_leaves_what_is_older_than_its_job() {
-    Outcomes::of(
-        "steal back: nothing from before the job",
-        Bound::preemptions(2, 1_800),
-        || {
+    Bound::preemptions(2, 1_800)
+        .outcomes("steal back: nothing from before the job", || {
             let deque = Worker::with_capacity(4);
             deque.push(0);
             let base = deque.position() as u32;
@@ -47,9 +45,8 @@ fn an_owner_leaves_what_is_older_than_its_job() {
             assert_eq!(all, [0, 1, 2]);
             assert!(!back.contains(&0), "from before the job");
             back
-        },
-    )
-    .assert_reached([vec![], vec![1]]);
+        })
+        .assert_reached([vec![], vec![1]]);
 }
 
 /// Two threads: a thief forks in the job that it has stolen, takes that back, ends the job, and
@@ -57,10 +54,8 @@ fn an_owner_leaves_what_is_older_than_its_job() {
 /// there as long as the job runs. A failure: it has the other job's fork.
 #[test]
 fn an_owner_leaves_what_is_younger_than_its_job() {
-    Outcomes::of(
-        "steal back: nothing from after the job",
-        Bound::preemptions(2, 83),
-        || {
+    Bound::preemptions(2, 83)
+        .outcomes("steal back: nothing from after the job", || {
             let deque = Worker::with_capacity(4);
             let base = deque.position() as u32;
             let latch = Arc::new(Latch::holding(0));
@@ -79,7 +74,6 @@ fn an_owner_leaves_what_is_younger_than_its_job() {
             let back = owner.join().unwrap();
             assert_ne!(back, Some("part of another job"));
             back
-        },
-    )
-    .assert_exactly([None, Some("part of the job")]);
+        })
+        .assert_exactly([None, Some("part of the job")]);
 }

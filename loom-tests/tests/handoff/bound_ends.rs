@@ -4,9 +4,9 @@ use std::io;
 
 use filch_processors::protocol::{AfterBound, Grant};
 use filch_sync::{Arc, Mutex, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside, beside_both};
 
-use crate::bound::{Queue, bind, called, handed_over, work_bound};
+use crate::bound::{Queue, bind, called, handed_over, with_a_bound_one, work_bound};
 use crate::pool::Pool;
 
 /// The pool is stopped as a task is found for the bound machine. The task runs, the processor goes
@@ -14,62 +14,42 @@ use crate::pool::Pool;
 /// left behind, or an end that no thread announces.
 #[test]
 fn the_end_against_a_bound_task() {
-    check(
-        "the pool is over when the bound task has run",
-        Bound::preemptions(3, 30_000),
-        || {
-            let (pool, mut permits) = Pool::new(1);
-            let queue = Queue::new();
-            let (id, bound) = bind(&pool.coordinator);
-            let permit = permits.remove(0);
-            let machine = thread::spawn({
-                let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
-                move || {
-                    let parker = pool.coordinator.enter(bound);
-                    let grant = pool.coordinator.wait(bound, &parker);
-                    let Grant::Run(permit) = grant else {
-                        panic!("told {grant:?} before its task was found")
-                    };
-                    let ran = work_bound(&pool, &queue, permit, bound);
-                    assert_eq!(pool.coordinator.wait(bound, &parker), Grant::Exit);
-                    pool.coordinator.exit(bound, parker);
-                    ran
-                }
-            });
-            let end = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.stop()
-            });
-            let parker = pool.coordinator.enter(0);
-            queue.push();
-            assert!(pool.coordinator.call_bound(id), "it waits");
-            pool.coordinator.hand_to_waiter(permit, 0).unwrap();
-            assert_eq!(pool.coordinator.wait(0, &parker), Grant::Exit);
-            pool.coordinator.exit(0, parker);
-            assert_eq!(machine.join().unwrap(), 1);
-            end.join().unwrap();
-            assert!(pool.coordinator.is_deserted());
-        },
-    );
+    Bound::preemptions(3, 30_000).check("the pool is over when the bound task has run", || {
+        let (pool, [permit], queue, (id, bound)) = with_a_bound_one();
+        let machine = beside_both(&pool, &queue, move |pool, queue| {
+            let parker = pool.coordinator.enter(bound);
+            let grant = pool.coordinator.wait(bound, &parker);
+            let Grant::Run(permit) = grant else {
+                panic!("told {grant:?} before its task was found")
+            };
+            let ran = work_bound(&pool, &queue, permit, bound);
+            assert_eq!(pool.coordinator.wait(bound, &parker), Grant::Exit);
+            pool.coordinator.exit(bound, parker);
+            ran
+        });
+        let end = beside(&pool, Pool::stop);
+        let parker = pool.coordinator.enter(0);
+        queue.push();
+        assert!(pool.coordinator.call_bound(id), "it waits");
+        pool.coordinator.hand_to_waiter(permit, 0).unwrap();
+        assert_eq!(pool.coordinator.wait(0, &parker), Grant::Exit);
+        pool.coordinator.exit(0, parker);
+        assert_eq!(machine.join().unwrap(), 1);
+        end.join().unwrap();
+        assert!(pool.coordinator.is_deserted());
+    });
 }
 
 /// The pool has been told to stop. One machine goes idle, as the other one finds a bound task: the
 /// bound machine is still there for it, and exits with the others when it has run.
 #[test]
 fn no_bound_machine_exits_early() {
-    check(
+    Bound::exhaustive(3_000).check(
         "no bound machine exits before one that may find its task",
-        Bound::exhaustive(3_000),
         || {
-            let (pool, mut permits) = Pool::new(2);
-            let queue = Queue::new();
-            let (id, bound) = bind(&pool.coordinator);
-            let (first, second) = (permits.remove(0), permits.remove(0));
+            let (pool, [first, second], queue, (id, bound)) = with_a_bound_one();
             pool.stop();
-            let first = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.go_idle(first, 0)
-            });
+            let first = beside(&pool, |pool| pool.go_idle(first, 0));
             pool.pass();
             queue.push();
             let (permit, kept) = called(&pool, second, 1, (id, bound));
@@ -88,31 +68,20 @@ fn no_bound_machine_exits_early() {
 /// Either way it has been started, and does not sleep for ever.
 #[test]
 fn a_thread_is_reserved_at_the_end() {
-    let outcomes = Outcomes::new();
-    check(
-        "a thread that is reserved at the end exits",
-        Bound::preemptions(3, 10),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.go_idle(permits.remove(0), 0);
-                let end = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.stop()
-                });
-                pool.pass();
-                let id = pool.coordinator.bind(|_| {}).unwrap();
-                end.join().unwrap();
-                assert!(pool.coordinator.is_over());
-                let exits = pool.coordinator.take_grant(0) == Some(Grant::Exit);
-                let bound = id.is_none() || pool.coordinator.take_grant(1) == Some(Grant::Exit);
-                assert!(exits && bound, "a thread is left");
-                outcomes.observe(id.is_some());
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+    Bound::preemptions(3, 10)
+        .outcomes("a thread that is reserved at the end exits", || {
+            let pool = Pool::idle::<1>();
+            let end = beside(&pool, Pool::stop);
+            pool.pass();
+            let id = pool.coordinator.bind(|_| {}).unwrap();
+            end.join().unwrap();
+            assert!(pool.coordinator.is_over());
+            let exits = pool.coordinator.take_grant(0) == Some(Grant::Exit);
+            let bound = id.is_none() || pool.coordinator.take_grant(1) == Some(Grant::Exit);
+            assert!(exits && bound, "a thread is left");
+            id.is_some()
+        })
+        .assert_exactly([true, false]);
 }
 
 /// The bound machine is released as a task is found for it. Either the task is queued first: then
@@ -120,14 +89,11 @@ fn a_thread_is_reserved_at_the_end() {
 /// spare. Or the queue is closed first: then the finder runs it.
 #[test]
 fn a_release_against_a_bound_task() {
-    let outcomes = Outcomes::new();
-    check(
-        "a task for a thread that is released is run by one of them",
-        Bound::exhaustive(25),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
+    Bound::exhaustive(25)
+        .outcomes(
+            "a task for a thread that is released is run by one of them",
+            || {
+                let (pool, [permit]) = Pool::new();
                 let queue = Queue::new();
                 // In this one model the queue is locked, as the real one is, and has an end.
                 let closed = Arc::new(Mutex::new(false));
@@ -143,7 +109,6 @@ fn a_release_against_a_bound_task() {
                     move || pool.coordinator.unbind(id, || close(&queue, &closed))
                 });
                 pool.pass();
-                let permit = permits.remove(0);
                 let queued = {
                     let closed = closed.lock().unwrap();
                     if !*closed {
@@ -157,8 +122,7 @@ fn a_release_against_a_bound_task() {
                     pool.hand_off(permit, 0);
                     pool.publish();
                     assert!(pool.awake(bound).is_some(), "it is no spare");
-                    outcomes.observe((false, false));
-                    return;
+                    return (false, false);
                 }
                 let permit = handed_over(&pool, permit, 0, (id, bound));
                 assert!(queue.pop());
@@ -183,11 +147,10 @@ fn a_release_against_a_bound_task() {
                 let (_, machine) = coordinator.take_idle().expect("one is");
                 assert_eq!(machine, 0, "the finder is no spare");
                 owner.join().unwrap();
-                outcomes.observe((true, early));
-            }
-        },
-    );
-    outcomes.assert_exactly([(false, false), (true, true), (true, false)]);
+                (true, early)
+            },
+        )
+        .assert_exactly([(false, false), (true, true), (true, false)]);
 }
 
 /// There are as many threads as may be, when one is to be reserved that the system refuses, and a
@@ -195,25 +158,17 @@ fn a_release_against_a_bound_task() {
 /// seems to be room for one more.
 #[test]
 fn a_reservation_that_fails_makes_no_room() {
-    check(
-        "no thread more than the limit",
-        Bound::exhaustive(5),
-        || {
-            let (pool, mut permits) = Pool::new(3);
-            pool.hand_off(permits.remove(0), 0);
-            let refuses = |_| Err(io::ErrorKind::WouldBlock.into());
-            pool.coordinator.set_launcher(refuses);
-            let reserver = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    assert!(pool.coordinator.bind(|_| {}).is_err());
-                }
-            });
-            let second = permits.remove(0);
-            let kept = pool.coordinator.hand_off(second, 1, &pool.queues);
-            assert!(kept.is_err(), "there are four already");
-            reserver.join().unwrap();
-        },
-    );
+    Bound::exhaustive(5).check("no thread more than the limit", || {
+        let (pool, [first, second, _third]) = Pool::new();
+        pool.hand_off(first, 0);
+        let refuses = |_| Err(io::ErrorKind::WouldBlock.into());
+        pool.coordinator.set_launcher(refuses);
+        let reserver = beside(&pool, |pool| {
+            pool.pass();
+            assert!(pool.coordinator.bind(|_| {}).is_err());
+        });
+        let kept = pool.coordinator.hand_off(second, 1, &pool.queues);
+        assert!(kept.is_err(), "there are four already");
+        reserver.join().unwrap();
+    });
 }

@@ -3,7 +3,7 @@
 use filch_processors::protocol::Permit;
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 use crate::pool::Pool;
 
@@ -30,20 +30,17 @@ pub(crate) fn takes_a_task(pool: &Pool, machine: usize) -> Permit {
 /// processor's cell; a forgotten one shows in the end.
 #[test]
 fn a_return_against_a_producer() {
-    let outcomes = Outcomes::new();
-    check(
-        "one of them gets the processor, the other one is told",
-        Bound::exhaustive(20),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.hand_off(permits.remove(0), 0);
+    Bound::exhaustive(20)
+        .outcomes(
+            "one of them gets the processor, the other one is told",
+            || {
+                let (pool, [permit]) = Pool::new();
+                pool.hand_off(permit, 0);
                 let back = comes_back(&pool, 0);
                 pool.publish();
                 let at_once = back.join().unwrap();
                 let popped = pool.awake(1);
-                outcomes.observe((at_once.is_some(), popped.is_some()));
+                let outcome = (at_once.is_some(), popped.is_some());
                 if let Some(permit) = popped {
                     assert_eq!(
                         pool.coordinator.control_word().waiting(),
@@ -56,10 +53,11 @@ fn a_return_against_a_producer() {
                     assert!(at_once.is_some(), "no machine has the processor");
                 }
                 assert_eq!(pool.coordinator.control_word().waiting(), 0);
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, false), (false, true)]);
+
+                outcome
+            },
+        )
+        .assert_exactly([(true, false), (false, true)]);
 }
 
 /// One processor, on which machine 1 runs: it has nothing to do and goes idle, just as machine 0
@@ -68,26 +66,24 @@ fn a_return_against_a_producer() {
 /// an idle processor.
 #[test]
 fn a_return_against_a_processor_that_goes_idle() {
-    let outcomes = Outcomes::new();
-    check(
-        "the one that waits gets the processor that goes idle",
-        Bound::exhaustive(25),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.hand_off(permits.remove(0), 0);
+    Bound::exhaustive(25)
+        .outcomes(
+            "the one that waits gets the processor that goes idle",
+            || {
+                let (pool, [permit]) = Pool::new();
+                pool.hand_off(permit, 0);
                 let permit = takes_a_task(&pool, 1);
                 let back = comes_back(&pool, 0);
                 pool.go_idle(permit, 1);
                 let permit = back.join().unwrap();
-                outcomes.observe(permit.is_some());
+                let outcome = permit.is_some();
                 drop(permit.unwrap_or_else(|| pool.told_to_run(0)));
                 assert_eq!(pool.coordinator.control_word().waiting(), 0);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+
+                outcome
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// Machine 0 goes into a blocking call just as a producer publishes a task, on its one processor.
@@ -95,23 +91,16 @@ fn a_return_against_a_processor_that_goes_idle() {
 /// wait for the end of the call.
 #[test]
 fn a_call_begins_as_a_task_is_published() {
-    check(
-        "the substitute is woken for the task",
-        Bound::exhaustive(100),
-        || {
-            let (pool, mut permits) = Pool::new(1);
-            let producer = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.publish()
-            });
-            pool.hand_off(permits.remove(0), 0);
-            producer.join().unwrap();
-            assert!(
-                pool.awake(1).is_some(),
-                "a task is there, and its processor sleeps"
-            );
-        },
-    );
+    Bound::exhaustive(100).check("the substitute is woken for the task", || {
+        let (pool, [permit]) = Pool::new();
+        let producer = beside(&pool, Pool::publish);
+        pool.hand_off(permit, 0);
+        producer.join().unwrap();
+        assert!(
+            pool.awake(1).is_some(),
+            "a task is there, and its processor sleeps"
+        );
+    });
 }
 
 /// Machine 0 is on its way into a blocking call as 1 comes back from one: the processor goes
@@ -119,30 +108,24 @@ fn a_call_begins_as_a_task_is_published() {
 /// gets it, and no thread is started in vain for long: the substitute becomes a spare.
 #[test]
 fn a_call_begins_as_another_one_ends() {
-    let outcomes = Outcomes::new();
-    check(
-        "the processor goes from one call to the other",
-        Bound::exhaustive(45),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.hand_off(permits.remove(0), 0);
-                let permit = pool.try_regain(0).expect("it is idle");
-                // 0 runs, 1 is a spare. Now 0 blocks, and 1 is woken for a task; it blocks while 0
-                // comes back.
-                pool.hand_off(permit, 0);
-                let permit = takes_a_task(&pool, 1);
-                let back = comes_back(&pool, 0);
-                pool.hand_off(permit, 1);
-                let at_once = back.join().unwrap();
-                outcomes.observe(at_once.is_some());
-                drop(at_once.unwrap_or_else(|| pool.told_to_run(0)));
-                assert!(pool.coordinator.take_idle().is_none());
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+    Bound::exhaustive(45)
+        .outcomes("the processor goes from one call to the other", || {
+            let (pool, [permit]) = Pool::new();
+            pool.hand_off(permit, 0);
+            let permit = pool.try_regain(0).expect("it is idle");
+            // 0 runs, 1 is a spare. Now 0 blocks, and 1 is woken for a task; it blocks while 0
+            // comes back.
+            pool.hand_off(permit, 0);
+            let permit = takes_a_task(&pool, 1);
+            let back = comes_back(&pool, 0);
+            pool.hand_off(permit, 1);
+            let at_once = back.join().unwrap();
+            let outcome = at_once.is_some();
+            drop(at_once.unwrap_or_else(|| pool.told_to_run(0)));
+            assert!(pool.coordinator.take_idle().is_none());
+            outcome
+        })
+        .assert_exactly([true, false]);
 }
 
 /// Two come back at once, while a third runs on the one processor, and hands it over between two
@@ -150,55 +133,48 @@ fn a_call_begins_as_another_one_ends() {
 /// is forgotten.
 #[test]
 fn two_returns_and_one_processor() {
-    let outcomes = Outcomes::new();
-    check(
-        "the longest waiter is served first, then the other",
-        Bound::preemptions(3, 1_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.hand_off(permits.remove(0), 0);
-                pool.publish();
-                let permit = pool.awake(1).expect("it was woken");
-                assert!(
-                    !pool.coordinator.stop_searching(&pool.queues),
-                    "no processor is idle"
-                );
-                pool.hand_off(permit, 1);
-                let permit = pool.awake(2).expect("the task is still there");
-                assert!(
-                    !pool.coordinator.stop_searching(&pool.queues),
-                    "no processor is idle"
-                );
-                assert!(pool.take());
-                let others: Vec<_> = [0, 1]
-                    .map(|machine| {
-                        let pool = Arc::clone(&pool);
-                        thread::spawn(move || pool.try_regain(machine))
-                    })
-                    .into();
-                // Machine 2, between two tasks.
-                pool.pass();
-                let early = pool.coordinator.hand_to_waiter(permit, 2);
-                for other in others {
-                    assert!(other.join().unwrap().is_none(), "there is no idle one");
-                }
-                let was_early = early.is_ok();
-                if let Err(permit) = early {
-                    pool.coordinator.hand_to_waiter(permit, 2).unwrap();
-                }
-                let (first, permit) = [0, 1]
-                    .into_iter()
-                    .find_map(|machine| pool.awake(machine).map(|permit| (machine, permit)))
-                    .expect("one has it");
-                pool.coordinator.hand_to_waiter(permit, first).unwrap();
-                drop(pool.told_to_run(1 - first));
-                outcomes.observe((was_early, first));
+    Bound::preemptions(3, 1_000)
+        .outcomes("the longest waiter is served first, then the other", || {
+            let (pool, [permit]) = Pool::new();
+            pool.hand_off(permit, 0);
+            pool.publish();
+            let permit = pool.awake(1).expect("it was woken");
+            assert!(
+                !pool.coordinator.stop_searching(&pool.queues),
+                "no processor is idle"
+            );
+            pool.hand_off(permit, 1);
+            let permit = pool.awake(2).expect("the task is still there");
+            assert!(
+                !pool.coordinator.stop_searching(&pool.queues),
+                "no processor is idle"
+            );
+            assert!(pool.take());
+            let others: Vec<_> = [0, 1]
+                .map(|machine| {
+                    let pool = Arc::clone(&pool);
+                    thread::spawn(move || pool.try_regain(machine))
+                })
+                .into();
+            // Machine 2, between two tasks.
+            pool.pass();
+            let early = pool.coordinator.hand_to_waiter(permit, 2);
+            for other in others {
+                assert!(other.join().unwrap().is_none(), "there is no idle one");
             }
-        },
-    );
-    outcomes.assert_exactly([(true, 0), (true, 1), (false, 0), (false, 1)]);
+            let was_early = early.is_ok();
+            if let Err(permit) = early {
+                pool.coordinator.hand_to_waiter(permit, 2).unwrap();
+            }
+            let (first, permit) = [0, 1]
+                .into_iter()
+                .find_map(|machine| pool.awake(machine).map(|permit| (machine, permit)))
+                .expect("one has it");
+            pool.coordinator.hand_to_waiter(permit, first).unwrap();
+            drop(pool.told_to_run(1 - first));
+            (was_early, first)
+        })
+        .assert_exactly([(true, 0), (true, 1), (false, 0), (false, 1)]);
 }
 
 /// A machine that is awake looks for its grant as it is given, without a token: the grant alone
@@ -206,38 +182,28 @@ fn two_returns_and_one_processor() {
 /// processor's cell.
 #[test]
 fn a_grant_that_is_found_without_a_token() {
-    let outcomes = Outcomes::new();
-    check(
-        "a machine that finds its grant has the processor, and all that was done on it",
-        Bound::preemptions(3, 100),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.hand_off(permits.remove(0), 0);
-                let machine = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.pass();
-                        pool.awake(1).is_some()
-                    }
+    Bound::preemptions(3, 100)
+        .outcomes(
+            "a machine that finds its grant has the processor, and all that was done on it",
+            || {
+                let (pool, [permit]) = Pool::new();
+                pool.hand_off(permit, 0);
+                let machine = beside(&pool, |pool| {
+                    pool.pass();
+                    pool.awake(1).is_some()
                 });
                 let (permit, substitute) = pool.coordinator.take_idle().expect("it is idle");
-                let holder = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.uses(&permit);
-                        pool.coordinator
-                            .go_idle(permit, substitute, false, &pool.queues);
-                    }
+                let holder = beside(&pool, move |pool| {
+                    pool.uses(&permit);
+                    pool.coordinator
+                        .go_idle(permit, substitute, false, &pool.queues);
                 });
                 pool.publish();
                 holder.join().unwrap();
-                outcomes.observe(machine.join().unwrap());
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+                machine.join().unwrap()
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// Two processors, one idle. The other one's machine searches, and finds a task, as a producer
@@ -245,31 +211,23 @@ fn a_grant_that_is_found_without_a_token() {
 /// the other one for the second.
 #[test]
 fn the_last_searcher_looks_once_more() {
-    let outcomes = Outcomes::new();
-    check(
-        "what a producer left to the last searcher wakes another",
-        Bound::exhaustive(20),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(2);
-                pool.go_idle(permits.remove(0), 0);
-                pool.go_idle(permits.remove(0), 1);
+    Bound::exhaustive(20)
+        .outcomes(
+            "what a producer left to the last searcher wakes another",
+            || {
+                let pool = Pool::idle::<2>();
                 pool.publish();
                 let permit = pool.awake(1).expect("the upper one is woken");
-                let producer = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.publish()
-                });
+                let producer = beside(&pool, Pool::publish);
                 pool.pass();
                 assert!(pool.take());
                 let by_searcher = pool.coordinator.stop_searching(&pool.queues);
                 let by_producer = producer.join().unwrap();
                 pool.assert_first_is_awake();
-                outcomes.observe((by_searcher, by_producer));
                 drop(permit);
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, false), (false, true)]);
+
+                (by_searcher, by_producer)
+            },
+        )
+        .assert_exactly([(true, false), (false, true)]);
 }

@@ -1,7 +1,6 @@
 //! The number of idle processors, which stands beside the word and is written at each push.
 
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check};
+use loom_tests::{Bound, beside};
 
 use crate::pool::Pool;
 
@@ -10,20 +9,14 @@ use crate::pool::Pool;
 /// last time.
 #[test]
 fn not_by_an_old_count() {
-    check(
+    Bound::exhaustive(4).check(
         "the number of idle processors is that of the last push",
-        Bound::exhaustive(4),
         || {
-            let (pool, mut permits) = Pool::new(2);
-            pool.go_idle(permits.remove(0), 0);
-            pool.go_idle(permits.remove(0), 1);
+            let pool = Pool::idle::<2>();
             let (upper, _) = pool.coordinator.take_idle().expect("both are idle");
             let (lower, _) = pool.coordinator.take_idle().expect("the other one is, too");
             assert_eq!((upper.processor(), lower.processor()), (1, 0));
-            let machine = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.go_idle(upper, 1)
-            });
+            let machine = beside(&pool, |pool| pool.go_idle(upper, 1));
             assert!(!pool.is_quiescent(), "the other one runs");
             machine.join().unwrap();
             drop(lower);
@@ -35,19 +28,13 @@ fn not_by_an_old_count() {
 /// the two are never counted right again, and no observer hears of the end.
 #[test]
 fn not_upon_an_old_count() {
-    check(
+    Bound::exhaustive(10).check(
         "the number of idle processors is one more than that beneath",
-        Bound::exhaustive(10),
         || {
-            let (pool, mut permits) = Pool::new(2);
-            pool.go_idle(permits.remove(0), 0);
-            pool.go_idle(permits.remove(0), 1);
+            let pool = Pool::idle::<2>();
             let (upper, _) = pool.coordinator.take_idle().expect("both are idle");
             let (lower, _) = pool.coordinator.take_idle().expect("the other one is, too");
-            let machine = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.go_idle(upper, 1)
-            });
+            let machine = beside(&pool, |pool| pool.go_idle(upper, 1));
             pool.go_idle(lower, 0);
             machine.join().unwrap();
             assert!(pool.is_quiescent(), "both are idle, and nothing is left");

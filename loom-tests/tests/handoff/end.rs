@@ -5,8 +5,7 @@ use std::io;
 
 use filch_processors::protocol::Grant;
 use filch_sync::atomic::Ordering;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 use crate::pool::Pool;
 
@@ -36,51 +35,33 @@ pub(crate) fn all_leave(pool: &Pool) {
 /// machine exits.
 #[test]
 fn against_a_sleeper() {
-    check(
-        "no machine sleeps in a pool that is over",
-        Bound::exhaustive(150),
-        || {
-            let (pool, mut permits) = Pool::new(1);
-            let end = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.stop()
-            });
-            pool.go_idle(permits.remove(0), 0);
-            end.join().unwrap();
-            assert_eq!(
-                pool.coordinator.take_grant(0),
-                Some(Grant::Exit),
-                "it sleeps for ever"
-            );
-            assert!(pool.coordinator.is_over());
-        },
-    );
+    Bound::exhaustive(150).check("no machine sleeps in a pool that is over", || {
+        let (pool, [permit]) = Pool::new();
+        let end = beside(&pool, Pool::stop);
+        pool.go_idle(permit, 0);
+        end.join().unwrap();
+        assert_eq!(
+            pool.coordinator.take_grant(0),
+            Some(Grant::Exit),
+            "it sleeps for ever"
+        );
+        assert!(pool.coordinator.is_over());
+    });
 }
 
 /// Two processors go idle as the pool is stopped. The last one finds that nothing can run any more:
 /// all machines exit, and the pool is over once.
 #[test]
 fn against_two_sleepers() {
-    check(
-        "the last one of two ends the pool",
-        Bound::preemptions(3, 4_000),
-        || {
-            let (pool, mut permits) = Pool::new(2);
-            let (first, second) = (permits.remove(0), permits.remove(0));
-            let end = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.stop()
-            });
-            let other = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.go_idle(second, 1)
-            });
-            pool.go_idle(first, 0);
-            end.join().unwrap();
-            other.join().unwrap();
-            all_leave(&pool);
-        },
-    );
+    Bound::preemptions(3, 4_000).check("the last one of two ends the pool", || {
+        let (pool, [first, second]) = Pool::new();
+        let end = beside(&pool, Pool::stop);
+        let other = beside(&pool, |pool| pool.go_idle(second, 1));
+        pool.go_idle(first, 0);
+        end.join().unwrap();
+        other.join().unwrap();
+        all_leave(&pool);
+    });
 }
 
 /// The pool is stopped while machine 0 comes back from a blocking call, and schedules a task, and
@@ -88,42 +69,34 @@ fn against_two_sleepers() {
 /// processor again and the task has been run; then both exit.
 #[test]
 fn not_before_a_call_has_come_back() {
-    let outcomes = Outcomes::new();
-    check(
-        "a call under way comes back to a processor, and all machines exit",
-        Bound::preemptions(3, 22_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.hand_off(permits.remove(0), 0);
+    Bound::preemptions(3, 22_000)
+        .outcomes(
+            "a call under way comes back to a processor, and all machines exit",
+            || {
+                let (pool, [permit]) = Pool::new();
+                pool.hand_off(permit, 0);
                 let (permit, substitute) = pool.coordinator.take_idle().expect("it is idle");
-                let back = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        let parker = pool.coordinator.enter(0);
-                        let permit = pool.coordinator.regain(0, &parker);
-                        assert!(!pool.coordinator.is_over(), "it is over beside a call");
-                        pool.uses(&permit);
-                        pool.queues.deques[0].store(1, Ordering::Relaxed);
-                        pool.coordinator.wake_one();
-                        pool.take_from(0);
-                        pool.go_idle(permit, 0);
-                    }
+                let back = beside(&pool, |pool| {
+                    let parker = pool.coordinator.enter(0);
+                    let permit = pool.coordinator.regain(0, &parker);
+                    assert!(!pool.coordinator.is_over(), "it is over beside a call");
+                    pool.uses(&permit);
+                    pool.queues.deques[0].store(1, Ordering::Relaxed);
+                    pool.coordinator.wake_one();
+                    pool.take_from(0);
+                    pool.go_idle(permit, 0);
                 });
-                let end = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.stop()
-                });
+                let end = beside(&pool, Pool::stop);
                 pool.go_idle(permit, substitute);
-                outcomes.observe(pool.coordinator.is_over());
+                let outcome = pool.coordinator.is_over();
                 end.join().unwrap();
                 back.join().unwrap();
                 all_leave(&pool);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+
+                outcome
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// Two processors, both idle. A producer publishes a task just as the pool is stopped: either one
@@ -131,23 +104,14 @@ fn not_before_a_call_has_come_back() {
 /// woken. In the end both exit.
 #[test]
 fn against_a_producer() {
-    let outcomes = Outcomes::new();
-    check(
-        "a machine that is woken runs before the end, and exits at the end",
-        Bound::exhaustive(900),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(2);
-                pool.go_idle(permits.remove(0), 0);
-                pool.go_idle(permits.remove(0), 1);
-                let producer = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.publish()
-                });
+    Bound::exhaustive(900)
+        .outcomes(
+            "a machine that is woken runs before the end, and exits at the end",
+            || {
+                let pool = Pool::idle::<2>();
+                let producer = beside(&pool, Pool::publish);
                 pool.stop();
                 let woken = producer.join().unwrap();
-                outcomes.observe(woken);
                 if woken {
                     let permit = pool.awake(1).expect("it is on top");
                     assert!(!pool.coordinator.is_over(), "a machine runs");
@@ -156,30 +120,27 @@ fn against_a_producer() {
                     pool.go_idle(permit, 1);
                 }
                 all_leave(&pool);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+
+                woken
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// The last producer stops the pool: what it has published is seen, though the machine goes idle
 /// just then. (No machine is woken for it: the end alone must carry it.)
 #[test]
 fn not_before_what_came_before() {
-    check(
+    Bound::exhaustive(1_400).check(
         "what was published before the stop is not left behind",
-        Bound::exhaustive(1_400),
         || {
-            let (pool, mut permits) = Pool::new(1);
-            let end = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    pool.queues.global.fetch_add(1, Ordering::Relaxed);
-                    pool.coordinator.stop(&pool.queues);
-                }
+            let (pool, [permit]) = Pool::new();
+            let end = beside(&pool, |pool| {
+                pool.pass();
+                pool.queues.global.fetch_add(1, Ordering::Relaxed);
+                pool.coordinator.stop(&pool.queues);
             });
-            pool.go_idle(permits.remove(0), 0);
+            pool.go_idle(permit, 0);
             assert!(!pool.coordinator.is_over(), "the task is left behind");
             end.join().unwrap();
             assert!(!pool.coordinator.is_over(), "the task is left behind");
@@ -192,22 +153,14 @@ fn not_before_what_came_before() {
 /// other, or on its way: the pool is not over before it has been run.
 #[test]
 fn not_while_a_retired_processors_tasks_move() {
-    check(
+    Bound::preemptions(3, 7_000).check(
         "a task that moves to the global queue is not left behind",
-        Bound::preemptions(3, 7_000),
         || {
-            let (pool, mut permits) = Pool::new(2);
-            let (first, second) = (permits.remove(0), permits.remove(0));
+            let (pool, [first, second]) = Pool::new();
             pool.queues.deques[1].store(1, Ordering::Relaxed);
             pool.coordinator.shrink(1, &pool.queues);
-            let other = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.go_idle(first, 0)
-            });
-            let end = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.stop()
-            });
+            let other = beside(&pool, |pool| pool.go_idle(first, 0));
+            let end = beside(&pool, Pool::stop);
             pool.pass();
             pool.uses(&second);
             pool.coordinator.retire(second, 1, &pool.queues).unwrap();
@@ -227,38 +180,28 @@ fn not_while_a_retired_processors_tasks_move() {
 /// machine exits. The one that comes last finds that no thread is left, and says so.
 #[test]
 fn with_a_thread_that_could_not_be_had() {
-    let outcomes = Outcomes::new();
-    check(
-        "one thread finds that none is left",
-        Bound::exhaustive(140),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.coordinator
-                    .set_launcher(|_| Err(io::ErrorKind::WouldBlock.into()));
-                let parker = pool.coordinator.enter(0);
-                pool.go_idle(permits.remove(0), 0);
-                let reserver = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.pass();
-                        assert!(!matches!(pool.coordinator.bind(|_| {}), Ok(Some(_))));
-                        pool.coordinator.is_deserted()
-                    }
-                });
-                pool.stop();
-                assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
-                pool.coordinator.exit(0, parker);
-                let by_machine = pool.coordinator.is_deserted();
-                let by_reserver = reserver.join().unwrap();
-                assert!(by_machine || by_reserver, "no thread announces the end");
-                outcomes.observe((by_machine, by_reserver));
-            }
-        },
-    );
-    // A reservation that comes later may find the same.
-    outcomes.assert_exactly([(true, false), (true, true), (false, true)]);
+    Bound::exhaustive(140)
+        .outcomes("one thread finds that none is left", || {
+            let (pool, [permit]) = Pool::new();
+            pool.coordinator
+                .set_launcher(|_| Err(io::ErrorKind::WouldBlock.into()));
+            let parker = pool.coordinator.enter(0);
+            pool.go_idle(permit, 0);
+            let reserver = beside(&pool, |pool| {
+                pool.pass();
+                assert!(!matches!(pool.coordinator.bind(|_| {}), Ok(Some(_))));
+                pool.coordinator.is_deserted()
+            });
+            pool.stop();
+            assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
+            pool.coordinator.exit(0, parker);
+            let by_machine = pool.coordinator.is_deserted();
+            let by_reserver = reserver.join().unwrap();
+            assert!(by_machine || by_reserver, "no thread announces the end");
+            (by_machine, by_reserver)
+        })
+        // A reservation that comes later may find the same.
+        .assert_exactly([(true, false), (true, true), (false, true)]);
 }
 
 /// There is to be one processor more, just as the pool is stopped. It comes before the end, or too
@@ -266,56 +209,49 @@ fn with_a_thread_that_could_not_be_had() {
 /// over, or keeps that from its end.
 #[test]
 fn with_a_processor_that_comes_late() {
-    let outcomes = Outcomes::new();
-    check(
-        "a processor that comes late ends with the pool",
-        Bound::exhaustive(150),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.go_idle(permits.remove(0), 0);
-                let resizer = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.coordinator.grow(1, &pool.queues)
-                });
-                pool.stop();
-                let grown = resizer.join().unwrap();
-                assert!(pool.coordinator.is_over());
-                assert!(pool.coordinator.take_idle().is_none());
-                assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
-                outcomes.observe(grown);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+    Bound::exhaustive(150)
+        .outcomes("a processor that comes late ends with the pool", || {
+            let pool = Pool::idle::<1>();
+            let resizer = beside(&pool, |pool| pool.coordinator.grow(1, &pool.queues));
+            pool.stop();
+            let grown = resizer.join().unwrap();
+            assert!(pool.coordinator.is_over());
+            assert!(pool.coordinator.take_idle().is_none());
+            assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
+            grown
+        })
+        .assert_exactly([true, false]);
 }
 
 /// The pool is stopped as it starts. Its only thread exits.
 #[test]
 fn against_the_beginning() {
-    let outcomes = Outcomes::new();
-    check(
-        "a pool that is stopped as it starts is over",
-        Bound::exhaustive(1_600),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let pool = Pool::unstarted(2);
-                let end = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.stop()
-                });
-                pool.coordinator.start(2, &pool.queues).unwrap();
-                outcomes.observe(pool.coordinator.is_over());
-                end.join().unwrap();
-                assert!(pool.coordinator.is_over());
-                assert!(pool.coordinator.take_idle().is_none());
-                assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+    Bound::exhaustive(190)
+        .outcomes("a pool that is stopped as it starts is over", || {
+            let pool = Pool::unstarted(2);
+            let end = beside(&pool, Pool::stop);
+            pool.coordinator.start(2, 1, &pool.queues).unwrap();
+            let outcome = pool.coordinator.is_over();
+            end.join().unwrap();
+            assert!(pool.coordinator.is_over());
+            assert!(pool.coordinator.take_idle().is_none());
+            assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
+            outcome
+        })
+        .assert_exactly([true, false]);
+}
+
+/// A task is published as the pool starts. A failure: both processors sleep beside it.
+#[test]
+fn a_publication_against_the_beginning() {
+    Bound::exhaustive(40).check("a pool that starts sees what was published before", || {
+        let pool = Pool::unstarted(2);
+        let producer = beside(&pool, Pool::publish);
+        pool.coordinator.start(2, 1, &pool.queues).unwrap();
+        producer.join().unwrap();
+        let awake = [0, 1].map(|machine| pool.awake(machine).is_some());
+        assert!(awake[0] ^ awake[1], "{awake:?} are awake");
+    });
 }
 
 /// One processor, which is idle. A thread outside publishes a task, wakes one for it, and asks
@@ -323,27 +259,16 @@ fn against_the_beginning() {
 /// nobody comes for it, and its owner waits for ever.
 #[test]
 fn against_a_publication_from_outside() {
-    let outcomes = Outcomes::new();
-    check(
-        "work is run, or its owner hears that the pool ends",
-        Bound::exhaustive(50),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.go_idle(permits.remove(0), 0);
-                let end = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.stop()
-                });
-                pool.publish();
-                let ends = pool.coordinator.is_ending();
-                end.join().unwrap();
-                let searches = matches!(pool.coordinator.take_grant(0), Some(Grant::Search(_)));
-                assert!(ends || searches, "nobody comes for it");
-                outcomes.observe((ends, searches));
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
+    Bound::exhaustive(50)
+        .outcomes("work is run, or its owner hears that the pool ends", || {
+            let pool = Pool::idle::<1>();
+            let end = beside(&pool, Pool::stop);
+            pool.publish();
+            let ends = pool.coordinator.is_ending();
+            end.join().unwrap();
+            let searches = matches!(pool.coordinator.take_grant(0), Some(Grant::Search(_)));
+            assert!(ends || searches, "nobody comes for it");
+            (ends, searches)
+        })
+        .assert_exactly([(true, true), (true, false), (false, true)]);
 }

@@ -4,8 +4,7 @@
 use filch_parker::Parker;
 use filch_processors::protocol::{Grant, Permit};
 use filch_sync::atomic::Ordering;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 use crate::end::all_leave;
 use crate::pool::Pool;
@@ -43,71 +42,46 @@ fn comes_back(pool: &Pool, (machine, parker): (usize, Parker)) {
     ends(pool, (permit, lender));
 }
 
-/// Makes a pool with one processor, which is idle: machine 0 sleeps with it.
-fn with_one_idle() -> Arc<Pool> {
-    let (pool, mut permits) = Pool::new(1);
-    pool.go_idle(permits.remove(0), 0);
-    pool
-}
-
 /// The one processor is idle. A guest comes and goes as a producer publishes a task: the producer
 /// wakes the lender, or finds no idle processor, and then the guest does. A failure: the task waits
 /// beside the processor, which nobody uses any more.
 #[test]
 fn against_a_producer() {
-    let outcomes = Outcomes::new();
-    check(
-        "what came during a visit is seen at its end",
-        Bound::exhaustive(50),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let pool = with_one_idle();
-                let producer = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.publish()
-                });
-                let visit = begins(&pool);
-                let visits = visit.is_some();
-                visit.into_iter().for_each(|visit| ends(&pool, visit));
-                let by_producer = producer.join().unwrap();
-                pool.assert_first_is_awake();
-                outcomes.observe((visits, by_producer));
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
+    Bound::exhaustive(50)
+        .outcomes("what came during a visit is seen at its end", || {
+            let pool = Pool::idle::<1>();
+            let producer = beside(&pool, Pool::publish);
+            let visit = begins(&pool);
+            let visits = visit.is_some();
+            visit.into_iter().for_each(|visit| ends(&pool, visit));
+            let by_producer = producer.join().unwrap();
+            pool.assert_first_is_awake();
+            (visits, by_producer)
+        })
+        .assert_exactly([(true, true), (true, false), (false, true)]);
 }
 
 /// The guest leaves a task behind, which its own one has made runnable. A failure: nobody is woken
 /// for it, as the only machine that could run it has lent its processor.
 #[test]
 fn what_a_guest_leaves_behind() {
-    let outcomes = Outcomes::new();
-    check(
-        "the lender is woken for what is left, once",
-        Bound::exhaustive(20),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let pool = with_one_idle();
-                let other = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || begins(&pool).map(|visit| ends(&pool, visit)).is_some()
-                });
-                let visit = begins(&pool);
-                let visits = visit.is_some();
-                if let Some((permit, lender)) = visit {
-                    pool.schedule(&permit);
-                    ends(&pool, (permit, lender));
-                }
-                let other_visits = other.join().unwrap();
-                assert_eq!(pool.awake(0).is_some(), visits, "woken for a task, or not");
-                outcomes.observe((visits, other_visits));
+    Bound::exhaustive(20)
+        .outcomes("the lender is woken for what is left, once", || {
+            let pool = Pool::idle::<1>();
+            let other = beside(&pool, |pool| {
+                begins(pool).map(|visit| ends(pool, visit)).is_some()
+            });
+            let visit = begins(&pool);
+            let visits = visit.is_some();
+            if let Some((permit, lender)) = visit {
+                pool.schedule(&permit);
+                ends(&pool, (permit, lender));
             }
-        },
-    );
-    outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
+            let other_visits = other.join().unwrap();
+            assert_eq!(pool.awake(0).is_some(), visits, "woken for a task, or not");
+            (visits, other_visits)
+        })
+        .assert_exactly([(true, true), (true, false), (false, true)]);
 }
 
 /// The pool is stopped as a guest comes and goes, and uses the processor. It is not over meanwhile;
@@ -115,36 +89,26 @@ fn what_a_guest_leaves_behind() {
 /// the pool is over beside a guest.
 #[test]
 fn against_the_end() {
-    let outcomes = Outcomes::new();
-    check(
-        "the end waits for a guest, and the lender is told",
-        Bound::exhaustive(100),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let pool = with_one_idle();
-                let end = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.stop()
-                });
-                let visit = begins(&pool);
-                let visits = visit.is_some();
-                if let Some(visit) = visit {
-                    assert!(!pool.coordinator.is_over(), "it is over beside a guest");
-                    ends(&pool, visit);
-                }
-                end.join().unwrap();
-                assert_eq!(
-                    pool.coordinator.take_grant(0),
-                    Some(Grant::Exit),
-                    "the lender sleeps for ever"
-                );
-                assert!(pool.coordinator.is_over());
-                outcomes.observe(visits);
+    Bound::exhaustive(100)
+        .outcomes("the end waits for a guest, and the lender is told", || {
+            let pool = Pool::idle::<1>();
+            let end = beside(&pool, Pool::stop);
+            let visit = begins(&pool);
+            let visits = visit.is_some();
+            if let Some(visit) = visit {
+                assert!(!pool.coordinator.is_over(), "it is over beside a guest");
+                ends(&pool, visit);
             }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+            end.join().unwrap();
+            assert_eq!(
+                pool.coordinator.take_grant(0),
+                Some(Grant::Exit),
+                "the lender sleeps for ever"
+            );
+            assert!(pool.coordinator.is_over());
+            visits
+        })
+        .assert_exactly([true, false]);
 }
 
 /// Two processors, both idle, are to be one, as a guest has one of them. It is given up by the
@@ -152,34 +116,23 @@ fn against_the_end() {
 /// there, or both are gone.
 #[test]
 fn against_a_resize() {
-    let outcomes = Outcomes::new();
-    check(
-        "a surplus processor goes at the end of the visit",
-        Bound::preemptions(3, 500),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(2);
-                let (first, second) = (permits.remove(0), permits.remove(0));
-                pool.go_idle(first, 0);
-                pool.go_idle(second, 1);
-                let resizer = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.coordinator.shrink(1, &pool.queues)
-                });
-                let visit = begins(&pool);
-                let lender = visit.as_ref().map(|&(_, lender)| lender);
-                visit.into_iter().for_each(|visit| ends(&pool, visit));
-                resizer.join().unwrap();
-                let (permit, machine) = pool.coordinator.take_idle().expect("the first stays");
-                pool.uses(&permit);
-                assert_eq!((permit.processor(), machine), (0, 0));
-                assert!(pool.coordinator.take_idle().is_none(), "the second is gone");
-                outcomes.observe(lender);
-            }
-        },
-    );
-    outcomes.assert_exactly([Some(0), Some(1), None]);
+    Bound::preemptions(3, 500)
+        .outcomes("a surplus processor goes at the end of the visit", || {
+            let (pool, [first, second]) = Pool::new();
+            pool.go_idle(first, 0);
+            pool.go_idle(second, 1);
+            let resizer = beside(&pool, |pool| pool.coordinator.shrink(1, &pool.queues));
+            let visit = begins(&pool);
+            let lender = visit.as_ref().map(|&(_, lender)| lender);
+            visit.into_iter().for_each(|visit| ends(&pool, visit));
+            resizer.join().unwrap();
+            let (permit, machine) = pool.coordinator.take_idle().expect("the first stays");
+            pool.uses(&permit);
+            assert_eq!((permit.processor(), machine), (0, 0));
+            assert!(pool.coordinator.take_idle().is_none(), "the second is gone");
+            lender
+        })
+        .assert_exactly([Some(0), Some(1), None]);
 }
 
 /// A guest blocks, as a producer publishes a task, which the lender runs; the guest comes back
@@ -187,74 +140,57 @@ fn against_a_resize() {
 /// it. A failure: two use it at once, or the guest waits for ever.
 #[test]
 fn a_guest_that_blocks() {
-    let outcomes = Outcomes::new();
-    check(
-        "the lender has the processor while its guest blocks, and has it again at the end",
-        Bound::preemptions(3, 400),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let pool = with_one_idle();
+    Bound::preemptions(3, 400)
+        .outcomes(
+            "the lender has the processor while its guest blocks, and has it again at the end",
+            || {
+                let pool = Pool::idle::<1>();
                 let visit = begins(&pool).expect("it is idle");
                 let place = blocks(&pool, visit);
-                let lender = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        let woke = pool.publish();
-                        let permit = pool.awake(0)?;
-                        assert!(pool.take());
-                        pool.coordinator.stop_searching(&pool.queues);
-                        // Between two tasks it looks whether others wait.
-                        let permit = match pool.coordinator.control_word().waiting() {
-                            0 => permit,
-                            _ => pool.coordinator.hand_to_waiter(permit, 0).err()?,
-                        };
-                        pool.go_idle(permit, 0);
-                        Some(woke)
-                    }
+                let lender = beside(&pool, |pool| {
+                    let woke = pool.publish();
+                    let permit = pool.awake(0)?;
+                    assert!(pool.take());
+                    pool.coordinator.stop_searching(&pool.queues);
+                    // Between two tasks it looks whether others wait.
+                    let permit = match pool.coordinator.control_word().waiting() {
+                        0 => permit,
+                        _ => pool.coordinator.hand_to_waiter(permit, 0).err()?,
+                    };
+                    pool.go_idle(permit, 0);
+                    Some(woke)
                 });
                 comes_back(&pool, place);
                 let ran = lender.join().unwrap();
                 let is_left = pool.queues.global.load(Ordering::Relaxed) > 0;
                 assert_eq!(pool.awake(0).is_some(), is_left, "woken for a task, or not");
                 assert_eq!(pool.coordinator.control_word().waiting(), 0);
-                outcomes.observe((ran.is_some(), is_left));
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, false), (false, true), (false, false)]);
+                (ran.is_some(), is_left)
+            },
+        )
+        .assert_exactly([(true, false), (false, true), (false, false)]);
 }
 
 /// A guest is in a blocking call as the pool is stopped. The pool is not over before it is back and
 /// has given its processor back; then the lender exits, and the guest has left no place behind.
 #[test]
 fn a_guest_that_blocks_against_the_end() {
-    let outcomes = Outcomes::new();
-    check(
-        "the end waits for a guest in a call",
-        Bound::preemptions(3, 100),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(2);
-                let (first, second) = (permits.remove(0), permits.remove(0));
-                pool.go_idle(first, 0);
-                let visit = begins(&pool).expect("it is idle");
-                let place = blocks(&pool, visit);
-                let end = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.go_idle(second, 1);
-                        pool.stop();
-                        pool.coordinator.is_over()
-                    }
-                });
-                assert!(!pool.coordinator.is_over(), "it is over beside a call");
-                comes_back(&pool, place);
-                outcomes.observe(end.join().unwrap());
-                all_leave(&pool);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+    Bound::preemptions(3, 100)
+        .outcomes("the end waits for a guest in a call", || {
+            let (pool, [first, second]) = Pool::new();
+            pool.go_idle(first, 0);
+            let visit = begins(&pool).expect("it is idle");
+            let place = blocks(&pool, visit);
+            let end = beside(&pool, |pool| {
+                pool.go_idle(second, 1);
+                pool.stop();
+                pool.coordinator.is_over()
+            });
+            assert!(!pool.coordinator.is_over(), "it is over beside a call");
+            comes_back(&pool, place);
+            let outcome = end.join().unwrap();
+            all_leave(&pool);
+            outcome
+        })
+        .assert_exactly([true, false]);
 }

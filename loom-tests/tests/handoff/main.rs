@@ -19,6 +19,5 @@ mod pool;
 mod quiescence;
 mod refused;
 mod resize;
-mod resting;
 mod watch;
 mod yielded;

@@ -48,22 +48,28 @@ impl Work for Queues {
 }
 
 impl Pool {
-    /// Makes that many processors, each used by the machine of its number; returns their permits.
-    pub(crate) fn new(processors: usize) -> (Arc<Self>, Vec<Permit>) {
-        let pool = Self::unstarted(processors);
-        pool.coordinator.start(processors, &pool.queues).unwrap();
-        let permits = (0..processors)
-            .map(|processor| {
-                if processor > 0 {
-                    pool.coordinator.start_thread(processor).unwrap();
-                }
-                let (permit, machine) = pool.coordinator.take_idle().expect("it is idle");
-                assert_eq!((permit.processor(), machine), (processor, processor));
-                pool.uses(&permit);
-                permit
-            })
-            .collect();
+    /// Makes a pool of `N` processors, each used by the machine of its number; returns their
+    /// permits.
+    pub(crate) fn new<const N: usize>() -> (Arc<Self>, [Permit; N]) {
+        let pool = Self::unstarted(N);
+        pool.coordinator.start(N, N, &pool.queues).unwrap();
+        let permits = std::array::from_fn(|processor| {
+            let (permit, machine) = pool.coordinator.take_idle().expect("it is idle");
+            assert_eq!((permit.processor(), machine), (processor, processor));
+            pool.uses(&permit);
+            permit
+        });
         (pool, permits)
+    }
+
+    /// Makes a pool of `N` processors that are idle, the last one on top: with each sleeps the
+    /// machine of its number.
+    pub(crate) fn idle<const N: usize>() -> Arc<Self> {
+        let (pool, permits) = Self::new::<N>();
+        for (machine, permit) in permits.into_iter().enumerate() {
+            pool.go_idle(permit, machine);
+        }
+        pool
     }
 
     /// Makes a pool of that many processors, all inactive.
@@ -97,17 +103,12 @@ impl Pool {
 
     /// Takes the permit that the machine was granted, if it was: to run, or to search, which ends.
     pub(crate) fn awake(&self, machine: usize) -> Option<Permit> {
-        match self.coordinator.take_grant(machine)? {
-            Grant::Run(permit) => {
-                self.uses(&permit);
-                Some(permit)
-            }
-            Grant::Search(permit) => {
-                self.uses(&permit);
-                Some(permit)
-            }
-            Grant::Exit => None,
-        }
+        let (Grant::Run(permit) | Grant::Search(permit)) = self.coordinator.take_grant(machine)?
+        else {
+            return None;
+        };
+        self.uses(&permit);
+        Some(permit)
     }
 
     /// Asserts that the first machine is awake, or its processor would sleep beside a task.

@@ -1,9 +1,9 @@
 //! Quiescence: "nothing can run any more" is said only when it is so, and always when it is so.
 
 use filch_processors::protocol::{Grant, Permit, Work};
+use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 use crate::pool::Pool;
 
@@ -12,24 +12,17 @@ use crate::pool::Pool;
 /// end. Yes means that both have run.
 #[test]
 fn not_before_the_last_task_has_run() {
-    let outcomes = Outcomes::new();
-    check(
-        "quiescent: the last processor is idle, and nothing is left",
-        Bound::exhaustive(10),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                let permit = permits.remove(0);
+    Bound::exhaustive(10)
+        .outcomes(
+            "quiescent: the last processor is idle, and nothing is left",
+            || {
+                let (pool, [permit]) = Pool::new();
                 pool.publish();
-                let machine = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        assert!(pool.take());
-                        pool.queues.deques[0].store(1, Ordering::Relaxed);
-                        pool.take_from(0);
-                        pool.go_idle(permit, 0);
-                    }
+                let machine = beside(&pool, |pool| {
+                    assert!(pool.take());
+                    pool.queues.deques[0].store(1, Ordering::Relaxed);
+                    pool.take_from(0);
+                    pool.go_idle(permit, 0);
                 });
                 let quiescent = pool.is_quiescent();
                 if quiescent {
@@ -39,11 +32,10 @@ fn not_before_the_last_task_has_run() {
                     pool.uses(&permit);
                 }
                 machine.join().unwrap();
-                outcomes.observe(quiescent);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+                quiescent
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// Two processors. A task wanders: the first machine is woken for one, pushes another into its
@@ -52,46 +44,35 @@ fn not_before_the_last_task_has_run() {
 /// at once they are so only at the end, when both have slept again.
 #[test]
 fn not_while_a_task_wanders() {
-    let outcomes = Outcomes::new();
-    check(
-        "a task that is always elsewhere is not overlooked",
-        Bound::exhaustive(80),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(2);
-                let (first, second) = (permits.remove(0), permits.remove(0));
+    Bound::exhaustive(80)
+        .outcomes("a task that is always elsewhere is not overlooked", || {
+            let (pool, [first, second]) = Pool::new();
+            pool.go_idle(second, 1);
+            let machines = beside(&pool, |pool| {
+                pool.queues.deques[0].store(1, Ordering::Relaxed);
+                pool.coordinator.wake_one();
+                let second = pool.awake(1).expect("the other one is woken");
+                // It steals the task, and runs it; the first one finds nothing and goes
+                // idle.
+                pool.take_from(0);
+                pool.coordinator.stop_searching(&pool.queues);
+                pool.go_idle(first, 0);
+                pool.queues.deques[1].store(1, Ordering::Relaxed);
+                pool.take_from(1);
                 pool.go_idle(second, 1);
-                let machines = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.queues.deques[0].store(1, Ordering::Relaxed);
-                        pool.coordinator.wake_one();
-                        let second = pool.awake(1).expect("the other one is woken");
-                        // It steals the task, and runs it; the first one finds nothing and goes
-                        // idle.
-                        pool.take_from(0);
-                        pool.coordinator.stop_searching(&pool.queues);
-                        pool.go_idle(first, 0);
-                        pool.queues.deques[1].store(1, Ordering::Relaxed);
-                        pool.take_from(1);
-                        pool.go_idle(second, 1);
-                        true
-                    }
-                });
-                let quiescent = pool.is_quiescent();
-                if quiescent {
-                    for _ in 0..2 {
-                        let (permit, _) = pool.coordinator.take_idle().expect("both are idle");
-                        pool.uses(&permit);
-                    }
+                true
+            });
+            let quiescent = pool.is_quiescent();
+            if quiescent {
+                for _ in 0..2 {
+                    let (permit, _) = pool.coordinator.take_idle().expect("both are idle");
+                    pool.uses(&permit);
                 }
-                machines.join().unwrap();
-                outcomes.observe(quiescent);
             }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+            machines.join().unwrap();
+            quiescent
+        })
+        .assert_exactly([true, false]);
 }
 
 /// One processor. A blocking call ends as an observer asks; the machine then schedules a task,
@@ -99,23 +80,17 @@ fn not_while_a_task_wanders() {
 /// queues empty, and yet it is not the end.
 #[test]
 fn not_during_a_blocking_call() {
-    let outcomes = Outcomes::new();
-    check(
-        "a blocking call under way is something that goes on",
-        Bound::exhaustive(130),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.hand_off(permits.remove(0), 0);
-                let caller = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        let permit = pool.back(0);
-                        pool.queues.deques[0].store(1, Ordering::Relaxed);
-                        pool.take_from(0);
-                        pool.go_idle(permit, 0);
-                    }
+    Bound::exhaustive(130)
+        .outcomes(
+            "a blocking call under way is something that goes on",
+            || {
+                let (pool, [permit]) = Pool::new();
+                pool.hand_off(permit, 0);
+                let caller = beside(&pool, |pool| {
+                    let permit = pool.back(0);
+                    pool.queues.deques[0].store(1, Ordering::Relaxed);
+                    pool.take_from(0);
+                    pool.go_idle(permit, 0);
                 });
                 let quiescent = pool.is_quiescent();
                 if quiescent {
@@ -124,11 +99,10 @@ fn not_during_a_blocking_call() {
                     assert_eq!(pool.times_used(&permit), 5, "the call has not come back");
                 }
                 caller.join().unwrap();
-                outcomes.observe(quiescent);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+                quiescent
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// A task comes from outside and is done, by a machine that was asleep, as an observer asks. Before
@@ -136,81 +110,57 @@ fn not_during_a_blocking_call() {
 /// a queue whose producer has done its part.
 #[test]
 fn not_between_a_task_and_its_wake_up() {
-    let outcomes = Outcomes::new();
-    check(
-        "quiescent: not after a publication that is over",
-        Bound::exhaustive(20),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
-                pool.go_idle(permits.remove(0), 0);
-                let producer = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.publish();
-                        pool.is_quiescent()
-                    }
-                });
-                let asked_from_outside = pool.is_quiescent();
-                let asked_by_producer = producer.join().unwrap();
-                assert!(
-                    !asked_by_producer,
-                    "its task is there, and waits for its machine"
-                );
-                assert!(pool.awake(0).is_some());
-                outcomes.observe(asked_from_outside);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+    Bound::exhaustive(20)
+        .outcomes("quiescent: not after a publication that is over", || {
+            let pool = Pool::idle::<1>();
+            let producer = beside(&pool, |pool| {
+                pool.publish();
+                pool.is_quiescent()
+            });
+            let asked_from_outside = pool.is_quiescent();
+            let asked_by_producer = producer.join().unwrap();
+            assert!(
+                !asked_by_producer,
+                "its task is there, and waits for its machine"
+            );
+            assert!(pool.awake(0).is_some());
+            asked_from_outside
+        })
+        .assert_exactly([true, false]);
 }
 
 /// An observer waits for the moment as the last machine goes idle: it sees that, or is told. A
 /// failure is a deadlock, which loom reports.
 #[test]
 fn an_observer_is_told() {
-    check(
-        "an observer of quiescence does not miss it",
-        Bound::exhaustive(40),
-        || {
-            let (pool, mut permits) = Pool::new(1);
-            let permit = permits.remove(0);
-            let observer = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    pool.await_quiescence()
-                }
-            });
-            pool.go_idle(permit, 0);
-            assert_eq!(observer.join().unwrap(), Ok(true));
-        },
-    );
+    Bound::exhaustive(40).check("an observer of quiescence does not miss it", || {
+        let (pool, [permit]) = Pool::new();
+        let observer = beside(&pool, |pool| {
+            pool.pass();
+            pool.await_quiescence()
+        });
+        pool.go_idle(permit, 0);
+        assert_eq!(observer.join().unwrap(), Ok(true));
+    });
 }
 
 /// An observer waits twice, the second time for a task that came in between. The machine has seen
 /// the moment before that task, and is slow to say so: its report must not answer the second wait.
 #[test]
 fn an_old_moment_answers_no_later_wait() {
-    check(
+    Bound::preemptions(5, 1_000).check(
         "an observer is told of a moment after the question",
-        Bound::preemptions(5, 1_000),
         || {
-            let (pool, mut permits) = Pool::new(1);
-            let permit = permits.remove(0);
+            let (pool, [permit]) = Pool::new();
             let parker = pool.coordinator.enter(0);
-            let machine = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.go_idle(permit, 0);
-                    let Grant::Search(permit) = pool.coordinator.wait(0, &parker) else {
-                        panic!("it is woken for the task");
-                    };
-                    assert!(pool.take());
-                    pool.coordinator.stop_searching(&pool.queues);
-                    pool.go_idle(permit, 0);
-                }
+            let machine = beside(&pool, move |pool| {
+                pool.go_idle(permit, 0);
+                let Grant::Search(permit) = pool.coordinator.wait(0, &parker) else {
+                    panic!("it is woken for the task");
+                };
+                assert!(pool.take());
+                pool.coordinator.stop_searching(&pool.queues);
+                pool.go_idle(permit, 0);
             });
             assert_eq!(pool.await_quiescence(), Ok(true));
             assert!(pool.publish());
@@ -225,20 +175,15 @@ fn an_old_moment_answers_no_later_wait() {
 /// tasks.
 #[test]
 fn an_observer_is_told_by_one_that_retires() {
-    check(
+    Bound::exhaustive(40).check(
         "an observer of quiescence does not miss a retirement",
-        Bound::exhaustive(40),
         || {
-            let (pool, mut permits) = Pool::new(2);
-            let (first, second) = (permits.remove(0), permits.remove(0));
+            let (pool, [first, second]) = Pool::new();
             pool.go_idle(first, 0);
             pool.coordinator.shrink(1, &pool.queues);
-            let observer = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    pool.await_quiescence()
-                }
+            let observer = beside(&pool, |pool| {
+                pool.pass();
+                pool.await_quiescence()
             });
             pool.pass();
             pool.coordinator.retire(second, 1, &pool.queues).unwrap();
@@ -252,51 +197,35 @@ fn an_observer_is_told_by_one_that_retires() {
 /// miss the task, but to count the processor no more.
 #[test]
 fn not_as_a_processor_retires() {
-    check(
-        "a task that is moved is not overlooked",
-        Bound::exhaustive(10),
-        || {
-            let (pool, mut permits) = Pool::new(2);
-            let (first, second) = (permits.remove(0), permits.remove(0));
-            pool.go_idle(first, 0);
-            pool.coordinator.shrink(1, &pool.queues);
-            pool.queues.deques[1].store(1, Ordering::Relaxed);
-            let machine = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    pool.coordinator.retire(second, 1, &pool.queues).unwrap();
-                }
-            });
-            assert!(!pool.is_quiescent(), "a task is there");
-            machine.join().unwrap();
-        },
-    );
+    Bound::exhaustive(10).check("a task that is moved is not overlooked", || {
+        let (pool, [first, second]) = Pool::new();
+        pool.go_idle(first, 0);
+        pool.coordinator.shrink(1, &pool.queues);
+        pool.queues.deques[1].store(1, Ordering::Relaxed);
+        let machine = beside(&pool, |pool| {
+            pool.pass();
+            pool.coordinator.retire(second, 1, &pool.queues).unwrap();
+        });
+        assert!(!pool.is_quiescent(), "a task is there");
+        machine.join().unwrap();
+    });
 }
 
 /// The same, when the second one is idle, with a task that has not been announced yet, and is
 /// deactivated by the resizer, as the first one goes idle and an observer asks.
 #[test]
 fn not_as_a_processor_is_swept() {
-    check(
+    Bound::preemptions(4, 50_000).check(
         "a task that is moved by a sweep is not overlooked",
-        Bound::preemptions(4, 50_000),
         || {
-            let (pool, mut permits) = Pool::new(2);
-            let (first, second) = (permits.remove(0), permits.remove(0));
+            let (pool, [first, second]) = Pool::new();
             pool.go_idle(second, 1);
             pool.queues.deques[1].store(1, Ordering::Relaxed);
-            let resizer = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    pool.coordinator.shrink(1, &pool.queues);
-                }
+            let resizer = beside(&pool, |pool| {
+                pool.pass();
+                pool.coordinator.shrink(1, &pool.queues);
             });
-            let machine = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.go_idle(first, 0)
-            });
+            let machine = beside(&pool, |pool| pool.go_idle(first, 0));
             assert!(!pool.is_quiescent(), "a task is there");
             resizer.join().unwrap();
             machine.join().unwrap();
@@ -322,24 +251,15 @@ fn not_before_the_second_look() {
         }
     }
 
-    let outcomes = Outcomes::new();
-    check(
-        "a task that was left to a searcher is not overlooked",
-        Bound::preemptions(3, 100),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(3, 100)
+        .outcomes(
+            "a task that was left to a searcher is not overlooked",
+            || {
                 let (pool, permit) = searching();
-                let producer = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.publish()
-                });
-                let searcher = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.pass();
-                        pool.coordinator.go_idle(permit, 0, true, &NotYet);
-                    }
+                let producer = beside(&pool, Pool::publish);
+                let searcher = beside(&pool, |pool| {
+                    pool.pass();
+                    pool.coordinator.go_idle(permit, 0, true, &NotYet);
                 });
                 let quiescent = pool.is_quiescent();
                 let woken_by_producer = producer.join().unwrap();
@@ -348,47 +268,38 @@ fn not_before_the_second_look() {
                     !quiescent || woken_by_producer,
                     "said to be over, beside a task that was left to a searcher"
                 );
-                outcomes.observe((quiescent, woken_by_producer));
-            }
-        },
-    );
-    outcomes.assert_exactly([(false, false), (false, true), (true, true)]);
+                (quiescent, woken_by_producer)
+            },
+        )
+        .assert_exactly([(false, false), (false, true), (true, true)]);
 }
 
 /// The same, a little later: the second look has found the task, and the machine has taken it, and
 /// runs it. The producer asks, sees the queue empty, and must then see that a machine was woken.
 #[test]
 fn not_while_the_task_that_was_left_runs() {
-    check(
-        "a task that was taken is not forgotten",
-        Bound::exhaustive(40),
-        || {
-            let (pool, permit) = searching();
-            let searcher = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    pool.coordinator.go_idle(permit, 0, true, &pool.queues);
-                    let permit = pool.awake(0);
-                    if permit.is_some() {
-                        pool.pass();
-                        pool.take();
-                    }
-                    permit
-                }
-            });
-            pool.publish();
-            assert!(!pool.is_quiescent(), "a task is there, or runs");
-            let _held = searcher.join().unwrap();
-        },
-    );
+    Bound::exhaustive(40).check("a task that was taken is not forgotten", || {
+        let (pool, permit) = searching();
+        let searcher = beside(&pool, |pool| {
+            pool.pass();
+            pool.coordinator.go_idle(permit, 0, true, &pool.queues);
+            let permit = pool.awake(0);
+            if permit.is_some() {
+                pool.pass();
+                pool.take();
+            }
+            permit
+        });
+        pool.publish();
+        assert!(!pool.is_quiescent(), "a task is there, or runs");
+        let _held = searcher.join().unwrap();
+    });
 }
 
 /// One processor, whose machine was woken, has done everything there was, and still counts as
 /// searching.
 fn searching() -> (Arc<Pool>, Permit) {
-    let (pool, mut permits) = Pool::new(1);
-    pool.go_idle(permits.remove(0), 0);
+    let pool = Pool::idle::<1>();
     pool.publish();
     let permit = pool.awake(0).expect("it was woken");
     assert!(pool.take());

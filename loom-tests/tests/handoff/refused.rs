@@ -3,8 +3,8 @@
 use std::io;
 
 use filch_processors::protocol::Permit;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use filch_sync::Arc;
+use loom_tests::{Bound, beside};
 
 use crate::bound::bind;
 use crate::pool::Pool;
@@ -13,7 +13,7 @@ use crate::pool::Pool;
 /// none.
 fn refusing() -> (Arc<Pool>, Permit) {
     let pool = Pool::unstarted(2);
-    pool.coordinator.start(2, &pool.queues).unwrap();
+    pool.coordinator.start(2, 1, &pool.queues).unwrap();
     pool.coordinator
         .set_launcher(|_| Err(io::ErrorKind::WouldBlock.into()));
     let (permit, machine) = pool.coordinator.take_idle().expect("it is on top");
@@ -26,15 +26,11 @@ fn refusing() -> (Arc<Pool>, Permit) {
 /// one relies on the search which was to begin, and the task waits beside it.
 #[test]
 fn as_another_one_goes_idle() {
-    check(
+    Bound::exhaustive(650).check(
         "a thread that is there comes for what a refused one was for",
-        Bound::exhaustive(650),
         || {
             let (pool, permit) = refusing();
-            let producer = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.publish()
-            });
+            let producer = beside(&pool, Pool::publish);
             pool.go_idle(permit, 0);
             producer.join().unwrap();
             pool.assert_first_is_awake();
@@ -45,17 +41,13 @@ fn as_another_one_goes_idle() {
 /// The same, and the pool is stopped. It is not over before the task has been run.
 #[test]
 fn as_another_one_goes_idle_and_the_pool_is_stopped() {
-    check(
+    Bound::preemptions(3, 390).check(
         "what a refused thread was for is run before the end",
-        Bound::preemptions(3, 390),
         || {
             let (pool, permit) = refusing();
-            let producer = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.publish();
-                    pool.stop();
-                }
+            let producer = beside(&pool, |pool| {
+                pool.publish();
+                pool.stop();
             });
             pool.go_idle(permit, 0);
             producer.join().unwrap();
@@ -73,30 +65,25 @@ fn as_another_one_goes_idle_and_the_pool_is_stopped() {
 /// refused, just as 0 comes back. A failure: 0 waits for a processor that is missing.
 #[test]
 fn as_a_call_comes_back() {
-    let outcomes = Outcomes::new();
-    check(
-        "a thread that is back has the processor that misses one",
-        Bound::exhaustive(650),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
+    Bound::exhaustive(650)
+        .outcomes(
+            "a thread that is back has the processor that misses one",
+            || {
+                let (pool, [permit]) = Pool::new();
                 pool.coordinator
                     .set_launcher(|_| Err(io::ErrorKind::WouldBlock.into()));
-                pool.hand_off(permits.remove(0), 0);
-                let producer = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.publish()
-                });
+                pool.hand_off(permit, 0);
+                let producer = beside(&pool, Pool::publish);
                 let at_once = pool.try_regain(0);
                 producer.join().unwrap();
-                outcomes.observe(at_once.is_some());
+                let outcome = at_once.is_some();
                 drop(at_once.unwrap_or_else(|| pool.told_to_run(0)));
                 assert!(pool.take(), "the task is still there");
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+
+                outcome
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// Two idle processors. The thread of the first finds that it cannot begin, just as it is granted
@@ -104,30 +91,18 @@ fn as_a_call_comes_back() {
 /// has no thread, and starts another. A failure: nobody comes for the task.
 #[test]
 fn as_a_thread_cannot_begin() {
-    let outcomes = Outcomes::new();
-    check(
-        "a grant finds a thread, or the thread a grant",
-        Bound::exhaustive(13),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(2);
-                pool.go_idle(permits.remove(0), 0);
-                pool.go_idle(permits.remove(0), 1);
-                let producer = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.publish()
-                });
-                pool.pass();
-                pool.coordinator.refuse(1);
-                producer.join().unwrap();
-                let awake = [0, 1].map(|machine| pool.awake(machine).is_some());
-                assert!(awake[0] != awake[1], "{awake:?} are awake");
-                outcomes.observe(awake[0]);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+    Bound::exhaustive(13)
+        .outcomes("a grant finds a thread, or the thread a grant", || {
+            let pool = Pool::idle::<2>();
+            let producer = beside(&pool, Pool::publish);
+            pool.pass();
+            pool.coordinator.refuse(1);
+            producer.join().unwrap();
+            let awake = [0, 1].map(|machine| pool.awake(machine).is_some());
+            assert!(awake[0] != awake[1], "{awake:?} are awake");
+            awake[0]
+        })
+        .assert_exactly([true, false]);
 }
 
 /// One processor, and a bound machine in line for it, whose thread finds that it cannot begin, just
@@ -135,55 +110,44 @@ fn as_a_thread_cannot_begin() {
 /// the lock, which it waits for itself; or the processor is lost.
 #[test]
 fn as_a_bound_thread_in_line_cannot_begin() {
-    let outcomes = Outcomes::new();
-    check(
-        "a bound machine in line has a thread, or is in no line",
-        Bound::exhaustive(45),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(1);
+    Bound::exhaustive(45)
+        .outcomes(
+            "a bound machine in line has a thread, or is in no line",
+            || {
+                let (pool, [permit]) = Pool::new();
                 let (id, bound) = bind(&pool.coordinator);
                 assert!(pool.coordinator.call_bound(id), "it waits");
-                let other = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.pass();
-                        pool.coordinator.refuse(bound);
-                    }
+                let other = beside(&pool, move |pool| {
+                    pool.pass();
+                    pool.coordinator.refuse(bound);
                 });
-                pool.go_idle(permits.remove(0), 0);
+                pool.go_idle(permit, 0);
                 other.join().unwrap();
                 let was_passed_on = pool.awake(0).is_some();
                 if !was_passed_on {
                     pool.publish();
                     pool.assert_first_is_awake();
                 }
-                outcomes.observe(was_passed_on);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+                was_passed_on
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// The processor is missing, as in the others. It is restored just as a task is published, and the
 /// system gives threads again. A failure: the task waits beside the processor.
 #[test]
 fn as_a_missing_processor_is_restored() {
-    check(
+    Bound::exhaustive(330).check(
         "a processor that is restored looks for what came before",
-        Bound::exhaustive(330),
         || {
             let pool = Pool::unstarted(1);
-            pool.coordinator.start(1, &pool.queues).unwrap();
+            pool.coordinator.start(1, 1, &pool.queues).unwrap();
             let (permit, _) = pool.coordinator.take_idle().expect("it is idle");
             pool.hand_off(permit, 0);
             assert!(pool.coordinator.wake_one());
             pool.coordinator.refuse(1);
-            let producer = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.publish()
-            });
+            let producer = beside(&pool, Pool::publish);
             pool.pass();
             pool.coordinator.restore_missing(&pool.queues);
             producer.join().unwrap();

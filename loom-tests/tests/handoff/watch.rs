@@ -4,17 +4,16 @@
 //! the model likes.
 
 use filch_processors::protocol::{Grant, Permit};
+use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 use crate::end::all_leave;
 use crate::pool::Pool;
 
 /// Machine 0 runs on processor 0; machine 1 has gone idle and watches that.
 fn watched() -> (Arc<Pool>, Permit) {
-    let (pool, mut permits) = Pool::new(2);
-    let (first, second) = (permits.remove(0), permits.remove(0));
+    let (pool, [first, second]) = Pool::new();
     assert!(pool.coordinator.try_watch(0, 9));
     assert!(!pool.coordinator.try_watch(0, 9), "one is enough");
     pool.go_idle(second, 1);
@@ -26,20 +25,13 @@ fn watched() -> (Arc<Pool>, Permit) {
 /// two tasks lie there, and their owner is in a long step, until the interval is over.
 #[test]
 fn a_second_task_wakes_the_watcher() {
-    let outcomes = Outcomes::new();
-    check(
-        "the second task of a watched processor is not left alone",
-        Bound::exhaustive(400),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(2);
-                let (first, second) = (permits.remove(0), permits.remove(0));
+    Bound::exhaustive(400)
+        .outcomes(
+            "the second task of a watched processor is not left alone",
+            || {
+                let (pool, [first, second]) = Pool::new();
                 assert!(pool.coordinator.try_watch(0, 9));
-                let watcher = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.go_idle(second, 1)
-                });
+                let watcher = beside(&pool, |pool| pool.go_idle(second, 1));
                 let pushes = [pool.schedule(&first), pool.schedule(&first)];
                 watcher.join().unwrap();
                 assert!(!pushes[0], "the only one is left to its owner");
@@ -48,11 +40,10 @@ fn a_second_task_wakes_the_watcher() {
                     matches!(grant, Some(Grant::Search(_))),
                     "two tasks lie there, and it sleeps: {grant:?}"
                 );
-                outcomes.observe(pushes[1]);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+                pushes[1]
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// A watch ends just as the watched processor schedules its only task. Either the push sees that
@@ -60,17 +51,13 @@ fn a_second_task_wakes_the_watcher() {
 /// owner relies on a watch that is over.
 #[test]
 fn the_end_of_a_watch_and_the_only_task() {
-    let outcomes = Outcomes::new();
-    check(
-        "a task that was left to a watcher is seen at the end of the watch",
-        Bound::exhaustive(40),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(40)
+        .outcomes(
+            "a task that was left to a watcher is seen at the end of the watch",
+            || {
                 let (pool, first) = watched();
-                let watcher = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.coordinator.end_watches([0], &pool.queues)
+                let watcher = beside(&pool, |pool| {
+                    pool.coordinator.end_watches([0], &pool.queues);
                 });
                 let by_owner = pool.schedule(&first);
                 watcher.join().unwrap();
@@ -78,11 +65,10 @@ fn the_end_of_a_watch_and_the_only_task() {
                     pool.awake(1).is_some(),
                     "a task is there, its owner in a long step, and no machine looks"
                 );
-                outcomes.observe(by_owner);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+                by_owner
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// A third one goes to sleep, and its second look leaves the only task to the watcher, whose watch
@@ -90,46 +76,39 @@ fn the_end_of_a_watch_and_the_only_task() {
 /// no processor was idle, and woke none.)
 #[test]
 fn the_end_of_a_watch_and_another_sleeper() {
-    let outcomes = Outcomes::new();
-    check(
-        "a sleeper that leaves a task to a watcher can rely on it",
-        Bound::exhaustive(100),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(2);
-                let (first, second) = (permits.remove(0), permits.remove(0));
+    Bound::exhaustive(100)
+        .outcomes(
+            "a sleeper that leaves a task to a watcher can rely on it",
+            || {
+                let (pool, [first, second]) = Pool::new();
                 assert!(pool.coordinator.try_watch(0, 9));
                 assert!(!pool.schedule(&first), "no processor is idle");
                 // Its machine has lost its processor to one that came back from a call, and still
                 // watches.
-                let watcher = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.pass();
-                        pool.coordinator.end_watches([0], &pool.queues);
-                    }
+                let watcher = beside(&pool, |pool| {
+                    pool.pass();
+                    pool.coordinator.end_watches([0], &pool.queues);
                 });
                 pool.go_idle(second, 1);
                 watcher.join().unwrap();
-                outcomes.observe(pool.coordinator.is_watched(0));
+                let outcome = pool.coordinator.is_watched(0);
                 assert!(
                     pool.awake(1).is_some(),
                     "a task is there, its owner in a long step, and no machine looks"
                 );
-            }
-        },
-    );
-    outcomes.assert_exactly([false]);
+
+                outcome
+            },
+        )
+        .assert_exactly([false]);
 }
 
 /// Three processors: the first is in use; the second sleeps; the third was woken, searches, and is
 /// going to watch the first. With the permits of the first and the third.
 fn searching() -> (Arc<Pool>, Permit, Permit) {
-    let (pool, mut permits) = Pool::new(3);
-    let first = permits.remove(0);
-    pool.go_idle(permits.remove(0), 1);
-    pool.go_idle(permits.remove(0), 2);
+    let (pool, [first, second, third]) = Pool::new();
+    pool.go_idle(second, 1);
+    pool.go_idle(third, 2);
     assert!(pool.publish() && pool.take());
     let permit = pool.awake(2).unwrap();
     assert!(pool.coordinator.try_watch(0, 9));
@@ -142,35 +121,25 @@ fn searching() -> (Arc<Pool>, Permit, Permit) {
 /// idle. A failure: that one sleeps on, no machine looks, and there is no interval that would end.
 #[test]
 fn a_watch_that_is_cancelled() {
-    let outcomes = Outcomes::new();
-    check(
-        "a watch that is cancelled hides nothing",
-        Bound::exhaustive(100),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, first, permit) = searching();
-                let searcher = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.pass();
-                        pool.coordinator.cancel_watches([0]);
-                        let woke = pool.coordinator.stop_searching(&pool.queues);
-                        pool.uses(&permit);
-                        woke
-                    }
-                });
-                let by_owner = pool.schedule(&first);
-                let by_searcher = searcher.join().unwrap();
-                assert!(
-                    pool.awake(1).is_some(),
-                    "a task is there, and no machine looks"
-                );
-                outcomes.observe((by_owner, by_searcher));
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, false), (false, true)]);
+    Bound::exhaustive(100)
+        .outcomes("a watch that is cancelled hides nothing", || {
+            let (pool, first, permit) = searching();
+            let searcher = beside(&pool, move |pool| {
+                pool.pass();
+                pool.coordinator.cancel_watches([0]);
+                let woke = pool.coordinator.stop_searching(&pool.queues);
+                pool.uses(&permit);
+                woke
+            });
+            let by_owner = pool.schedule(&first);
+            let by_searcher = searcher.join().unwrap();
+            assert!(
+                pool.awake(1).is_some(),
+                "a task is there, and no machine looks"
+            );
+            (by_owner, by_searcher)
+        })
+        .assert_exactly([(true, false), (false, true)]);
 }
 
 /// A watched processor that has a task goes idle itself, because its machine makes a blocking call:
@@ -178,27 +147,20 @@ fn a_watch_that_is_cancelled() {
 /// on.
 #[test]
 fn a_call_does_not_leave_a_task_to_the_watcher() {
-    check(
-        "a blocking call leaves nothing to a watcher",
-        Bound::exhaustive(40),
-        || {
-            let (pool, first) = watched();
-            assert!(!pool.schedule(&first));
-            let observer = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.is_quiescent()
-            });
-            pool.hand_off(first, 0);
-            assert!(!observer.join().unwrap(), "there is a task");
-            // Machine 2 is the substitute.
-            let awake = [pool.awake(1), pool.awake(2)];
-            assert_eq!(
-                awake.iter().flatten().count(),
-                1,
-                "a task is there, no machine runs, and none looks"
-            );
-        },
-    );
+    Bound::exhaustive(40).check("a blocking call leaves nothing to a watcher", || {
+        let (pool, first) = watched();
+        assert!(!pool.schedule(&first));
+        let observer = beside(&pool, Pool::is_quiescent);
+        pool.hand_off(first, 0);
+        assert!(!observer.join().unwrap(), "there is a task");
+        // Machine 2 is the substitute.
+        let awake = [pool.awake(1), pool.awake(2)];
+        assert_eq!(
+            awake.iter().flatten().count(),
+            1,
+            "a task is there, no machine runs, and none looks"
+        );
+    });
 }
 
 /// The same, while a third one searches, which leaves the task to the watcher and goes idle. Either
@@ -207,21 +169,15 @@ fn a_call_does_not_leave_a_task_to_the_watcher() {
 /// no machine is woken then either.
 #[test]
 fn a_call_beside_a_search_waits_for_the_end_of_the_watch() {
-    let outcomes = Outcomes::new();
-    check(
-        "what a search leaves to a watcher is taken at the end of the watch",
-        Bound::exhaustive(40),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(40)
+        .outcomes(
+            "what a search leaves to a watcher is taken at the end of the watch",
+            || {
                 let (pool, first, permit) = searching();
                 assert!(!pool.schedule(&first), "a machine searches");
-                let searcher = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        pool.pass();
-                        pool.coordinator.go_idle(permit, 2, true, &pool.queues);
-                    }
+                let searcher = beside(&pool, |pool| {
+                    pool.pass();
+                    pool.coordinator.go_idle(permit, 2, true, &pool.queues);
                 });
                 pool.hand_off(first, 0);
                 searcher.join().unwrap();
@@ -234,11 +190,10 @@ fn a_call_beside_a_search_waits_for_the_end_of_the_watch() {
                     1,
                     "a task is there, and no machine looks"
                 );
-                outcomes.observe(at_once);
-            }
-        },
-    );
-    outcomes.assert_exactly([0, 1]);
+                at_once
+            },
+        )
+        .assert_exactly([0, 1]);
 }
 
 /// The pool is stopped while the watched processor goes idle, its only task done, and the watch
@@ -246,30 +201,20 @@ fn a_call_beside_a_search_waits_for_the_end_of_the_watch() {
 /// failure: one is never told.
 #[test]
 fn the_end_of_a_watch_and_of_the_pool() {
-    check(
-        "a watch does not outlive the pool",
-        Bound::preemptions(3, 2_200),
-        || {
-            let (pool, first) = watched();
-            assert!(!pool.schedule(&first));
-            let watcher = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    pool.coordinator.end_watches([0], &pool.queues);
-                }
-            });
-            let stopper = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.stop()
-            });
-            pool.take_from(0);
-            pool.go_idle(first, 0);
-            watcher.join().unwrap();
-            stopper.join().unwrap();
-            all_leave(&pool);
-        },
-    );
+    Bound::preemptions(3, 2_200).check("a watch does not outlive the pool", || {
+        let (pool, first) = watched();
+        assert!(!pool.schedule(&first));
+        let watcher = beside(&pool, |pool| {
+            pool.pass();
+            pool.coordinator.end_watches([0], &pool.queues);
+        });
+        let stopper = beside(&pool, Pool::stop);
+        pool.take_from(0);
+        pool.go_idle(first, 0);
+        watcher.join().unwrap();
+        stopper.join().unwrap();
+        all_leave(&pool);
+    });
 }
 
 /// There are to be fewer processors, just as the watch ends: the watcher's is deactivated, the
@@ -278,22 +223,17 @@ fn the_end_of_a_watch_and_of_the_pool() {
 /// leaves nothing behind, watched or not.
 #[test]
 fn a_watched_processor_that_is_given_up() {
-    check(
+    Bound::exhaustive(80).check(
         "what a watched processor had is announced when it is given up",
-        Bound::exhaustive(80),
         || {
-            let (pool, mut permits) = Pool::new(2);
-            let (first, second) = (permits.remove(0), permits.remove(0));
+            let (pool, [first, second]) = Pool::new();
             assert!(pool.coordinator.try_watch(1, 9));
             pool.go_idle(first, 0);
             assert!(!pool.schedule(&second), "left to its owner");
             pool.coordinator.shrink(1, &pool.queues);
-            let watcher = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    pool.coordinator.end_watches([1], &pool.queues);
-                }
+            let watcher = beside(&pool, |pool| {
+                pool.pass();
+                pool.coordinator.end_watches([1], &pool.queues);
             });
             pool.coordinator.retire(second, 1, &pool.queues).unwrap();
             watcher.join().unwrap();

@@ -4,7 +4,7 @@
 use filch_processors::protocol::{Permit, Work};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 use crate::pool::Pool;
 
@@ -25,8 +25,8 @@ impl Work for Queues {
 }
 
 impl Queues {
-    fn new(processors: usize) -> (Arc<Self>, Vec<Permit>) {
-        let (pool, permits) = Pool::new(processors);
+    fn new<const N: usize>() -> (Arc<Self>, [Permit; N]) {
+        let (pool, permits) = Pool::new();
         let yielded = AtomicUsize::new(0);
         (Arc::new(Self { pool, yielded }), permits)
     }
@@ -57,19 +57,12 @@ impl Queues {
 /// its idle processor.
 #[test]
 fn a_sleeper_sees_a_task_that_gives_way() {
-    let outcomes = Outcomes::new();
-    check(
-        "a task that gives way, and a sleeper: exactly one wake-up",
-        Bound::exhaustive(100),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (queues, mut permits) = Queues::new(2);
-                let (running, idle) = (permits.remove(0), permits.remove(0));
-                let sleeper = thread::spawn({
-                    let queues = Arc::clone(&queues);
-                    move || queues.go_idle(idle, 1)
-                });
+    Bound::exhaustive(100)
+        .outcomes(
+            "a task that gives way, and a sleeper: exactly one wake-up",
+            || {
+                let (queues, [running, idle]) = Queues::new();
+                let sleeper = beside(&queues, |queues| queues.go_idle(idle, 1));
                 queues.pool.uses(&running);
                 let by_worker = queues.give_way();
                 sleeper.join().unwrap();
@@ -77,12 +70,12 @@ fn a_sleeper_sees_a_task_that_gives_way() {
                     queues.pool.awake(1).is_some(),
                     "a task has given way, and its processor sleeps"
                 );
-                outcomes.observe(by_worker);
                 drop(running);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+
+                by_worker
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// One processor, the last that is awake. It takes the task that gave way, which has another one
@@ -105,66 +98,50 @@ fn not_quiescent_while_a_task_changes_queues() {
         }
     }
 
-    let outcomes = Outcomes::new();
-    check(
-        "quiescent: both queues were empty at one moment",
-        Bound::exhaustive(30),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (queues, mut permits) = Queues::new(1);
-                let permit = permits.remove(0);
+    Bound::exhaustive(30)
+        .outcomes("quiescent: both queues were empty at one moment", || {
+            let (queues, [permit]) = Queues::new();
+            queues.give_way();
+            let machine = beside(&queues, |queues| {
+                queues.take();
+                queues.pool.publish();
+                assert!(queues.pool.take(), "the machine is the only one");
                 queues.give_way();
-                let machine = thread::spawn({
-                    let queues = Arc::clone(&queues);
-                    move || {
-                        queues.take();
-                        queues.pool.publish();
-                        assert!(queues.pool.take(), "the machine is the only one");
-                        queues.give_way();
-                        queues.take();
-                        queues.go_idle(permit, 0);
-                    }
-                });
-                queues.pool.pass();
-                let quiescent = queues.pool.coordinator.is_quiescent(&Slow(queues.clone()));
-                if quiescent {
-                    let (permit, _) = queues.pool.coordinator.take_idle().expect("it is idle");
-                    queues.pool.uses(&permit);
-                    assert_eq!(queues.pool.times_used(&permit), 3, "it has not run yet");
-                }
-                machine.join().unwrap();
-                outcomes.observe(quiescent);
+                queues.take();
+                queues.go_idle(permit, 0);
+            });
+            queues.pool.pass();
+            let quiescent = queues.pool.coordinator.is_quiescent(&Slow(queues.clone()));
+            if quiescent {
+                let (permit, _) = queues.pool.coordinator.take_idle().expect("it is idle");
+                queues.pool.uses(&permit);
+                assert_eq!(queues.pool.times_used(&permit), 3, "it has not run yet");
             }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+            machine.join().unwrap();
+            quiescent
+        })
+        .assert_exactly([true, false]);
 }
 
 /// One processor, and the pool is stopped while a task that gives way comes from outside. A
 /// failure: the machine is told to exit by a look that left it out.
 #[test]
 fn the_end_waits_for_what_gave_way_before() {
-    check(
-        "what gave way before the stop is run",
-        Bound::exhaustive(2_000),
-        || {
-            let (queues, mut permits) = Queues::new(1);
-            let sleeper = thread::spawn({
-                let queues = Arc::clone(&queues);
-                let permit = permits.remove(0);
-                move || queues.go_idle(permit, 0)
-            });
-            queues.give_way();
-            queues.pool.coordinator.stop(&*queues);
-            sleeper.join().unwrap();
-            assert!(!queues.pool.coordinator.is_over(), "a task is left");
-            assert!(
-                queues.pool.awake(0).is_some(),
-                "a task is left, and it sleeps"
-            );
-        },
-    );
+    Bound::exhaustive(2_000).check("what gave way before the stop is run", || {
+        let (queues, [permit]) = Queues::new();
+        let sleeper = thread::spawn({
+            let queues = Arc::clone(&queues);
+            move || queues.go_idle(permit, 0)
+        });
+        queues.give_way();
+        queues.pool.coordinator.stop(&*queues);
+        sleeper.join().unwrap();
+        assert!(!queues.pool.coordinator.is_over(), "a task is left");
+        assert!(
+            queues.pool.awake(0).is_some(),
+            "a task is left, and it sleeps"
+        );
+    });
 }
 
 /// A processor whose task has given way, and was the only one: it keeps it, and wakes nobody. But
@@ -173,22 +150,15 @@ fn the_end_waits_for_what_gave_way_before() {
 /// meanwhile. A failure: the kept task waits beside it.
 #[test]
 fn a_task_that_was_kept_is_not_forgotten() {
-    let outcomes = Outcomes::new();
-    check(
-        "a lone task that gave way runs next, or another processor is woken",
-        Bound::exhaustive(70),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, mut permits) = Pool::new(2);
-                let (running, idle) = (permits.remove(0), permits.remove(0));
-                let others = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        let woke = pool.publish();
-                        pool.go_idle(idle, 1);
-                        woke
-                    }
+    Bound::exhaustive(70)
+        .outcomes(
+            "a lone task that gave way runs next, or another processor is woken",
+            || {
+                let (pool, [running, idle]) = Pool::new();
+                let others = beside(&pool, |pool| {
+                    let woke = pool.publish();
+                    pool.go_idle(idle, 1);
+                    woke
                 });
                 pool.uses(&running);
                 // Nothing was there: kept.
@@ -205,10 +175,10 @@ fn a_task_that_was_kept_is_not_forgotten() {
                     pool.awake(1).is_some(),
                     "a task is there, and a processor sleeps"
                 );
-                outcomes.observe(takes_another);
                 drop(running);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+
+                takes_another
+            },
+        )
+        .assert_exactly([true, false]);
 }

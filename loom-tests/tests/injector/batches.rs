@@ -3,7 +3,7 @@
 use filch_injector::Injector;
 use filch_sync::thread;
 use loom::alloc::Track;
-use loom_tests::{Bound, Crossing, Outcomes, check};
+use loom_tests::{Bound, Crossing};
 
 use crate::tracked::{
     Queue, assert_delivered, drain, pop, pop_batch, producer, queue, take_beside,
@@ -59,10 +59,8 @@ fn batch_producer<const BLOCK: usize>(
 /// one of its batch, or lost, or a slot that two threads have finished.
 #[test]
 fn an_abandoned_batch_keeps_its_order() {
-    let outcomes = Outcomes::new();
-    check("a batch is in order", Bound::preemptions(3, 1_500), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::preemptions(3, 1_500)
+        .outcomes("a batch is in order", || {
             let queue = queue::<3>([]);
             let crossing = Crossing::new();
             let producer = batch_producer(&queue, &crossing, &[10, 11, 12], 3);
@@ -73,14 +71,13 @@ fn an_abandoned_batch_keeps_its_order() {
             let rest = drain(&queue);
             let all: Vec<u32> = own.into_iter().flatten().chain(block.clone()).collect();
             assert_eq!([all, rest.clone()].concat(), [10, 11, 12]);
-            outcomes.observe((own, block, rest));
-        }
-    });
-    outcomes.assert_reached([
-        ([None, None], vec![10, 11, 12], vec![]),
-        ([Some(10), None], vec![11, 12], vec![]),
-        ([Some(10), Some(11)], vec![12], vec![]),
-    ]);
+            (own, block, rest)
+        })
+        .assert_reached([
+            ([None, None], vec![10, 11, 12], vec![]),
+            ([Some(10), None], vec![11, 12], vec![]),
+            ([Some(10), Some(11)], vec![12], vec![]),
+        ]);
 }
 
 /// Threads: main takes; a producer pushes a batch that has promised two items and has one, over
@@ -90,21 +87,17 @@ fn an_abandoned_batch_keeps_its_order() {
 /// while a thread uses it, an item lost.
 #[test]
 fn an_abandoned_place_is_finished_once() {
-    check(
-        "a place without an item is passed",
-        Bound::preemptions(2, 8_500),
-        || {
-            let queue = queue::<2>([]);
-            let crossing = Crossing::new();
-            let producers = [
-                batch_producer(&queue, &crossing, &[10], 2),
-                producer(&queue, &crossing, &[20, 21]),
-            ];
-            let got = take_beside(&queue, &crossing, 2, producers);
-            assert_delivered(&[10, 20, 21], &[&got]);
-            assert!(queue.is_empty());
-        },
-    );
+    Bound::preemptions(2, 8_500).check("a place without an item is passed", || {
+        let queue = queue::<2>([]);
+        let crossing = Crossing::new();
+        let producers = [
+            batch_producer(&queue, &crossing, &[10], 2),
+            producer(&queue, &crossing, &[20, 21]),
+        ];
+        let got = take_beside(&queue, &crossing, 2, producers);
+        assert_delivered(&[10, 20, 21], &[&got]);
+        assert!(queue.is_empty());
+    });
 }
 
 /// Threads: two producers push a batch of two each, over blocks of three, and main takes twice. One
@@ -112,20 +105,16 @@ fn an_abandoned_place_is_finished_once() {
 /// slot, or one out of its batch's order.
 #[test]
 fn two_batches_share_a_block() {
-    check(
-        "batches claim disjoint runs",
-        Bound::preemptions(2, 11_000),
-        || {
-            let queue = queue::<3>([]);
-            let crossing = Crossing::new();
-            let producers = [
-                batch_producer(&queue, &crossing, &[10, 11], 2),
-                batch_producer(&queue, &crossing, &[20, 21], 2),
-            ];
-            let got = take_beside(&queue, &crossing, 2, producers);
-            assert_delivered(&[10, 11, 20, 21], &[&got]);
-        },
-    );
+    Bound::preemptions(2, 11_000).check("batches claim disjoint runs", || {
+        let queue = queue::<3>([]);
+        let crossing = Crossing::new();
+        let producers = [
+            batch_producer(&queue, &crossing, &[10, 11], 2),
+            batch_producer(&queue, &crossing, &[20, 21], 2),
+        ];
+        let got = take_beside(&queue, &crossing, 2, producers);
+        assert_delivered(&[10, 11, 20, 21], &[&got]);
+    });
 }
 
 /// Threads: a producer pushes a batch that has fewer items than it promised; main takes once; then
@@ -133,18 +122,14 @@ fn two_batches_share_a_block() {
 /// drop that never ends.
 #[test]
 fn a_queue_with_abandoned_places_is_dropped() {
-    check(
-        "a drop passes places without items",
-        Bound::exhaustive(15_000),
-        || {
-            let queue = queue::<3>([]);
-            let crossing = Crossing::new();
-            let producer = batch_producer(&queue, &crossing, &[10], 3);
-            crossing.pass();
-            let first = pop(&queue);
-            producer.join().unwrap();
-            queue.push(Track::new(20));
-            assert!(first.is_none_or(|item| item == 10));
-        },
-    );
+    Bound::exhaustive(15_000).check("a drop passes places without items", || {
+        let queue = queue::<3>([]);
+        let crossing = Crossing::new();
+        let producer = batch_producer(&queue, &crossing, &[10], 3);
+        crossing.pass();
+        let first = pop(&queue);
+        producer.join().unwrap();
+        queue.push(Track::new(20));
+        assert!(first.is_none_or(|item| item == 10));
+    });
 }

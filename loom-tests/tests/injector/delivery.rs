@@ -3,7 +3,7 @@
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom::alloc::Track;
-use loom_tests::{Bound, Crossing, Outcomes, check};
+use loom_tests::{Bound, Crossing, beside_both};
 
 use crate::tracked::{
     assert_delivered, consumer, drain, pop, pop_batch, producer, queue, queue_with_backoff,
@@ -16,20 +16,16 @@ use crate::tracked::{
 /// producer's order.
 #[test]
 fn two_producers_and_a_consumer_cross_a_block() {
-    check(
-        "each item once, per-producer order",
-        Bound::preemptions(2, 21_000),
-        || {
-            let queue = queue::<2>([]);
-            let crossing = Crossing::new();
-            let producers = [
-                producer(&queue, &crossing, &[10, 11]),
-                producer(&queue, &crossing, &[20, 21]),
-            ];
-            let got = take_beside(&queue, &crossing, 2, producers);
-            assert_delivered(&[10, 11, 20, 21], &[&got]);
-        },
-    );
+    Bound::preemptions(2, 21_000).check("each item once, per-producer order", || {
+        let queue = queue::<2>([]);
+        let crossing = Crossing::new();
+        let producers = [
+            producer(&queue, &crossing, &[10, 11]),
+            producer(&queue, &crossing, &[20, 21]),
+        ];
+        let got = take_beside(&queue, &crossing, 2, producers);
+        assert_delivered(&[10, 11, 20, 21], &[&got]);
+    });
 }
 
 /// Two items are there; main and another thread take batches of at most `own` and `other` items,
@@ -62,22 +58,15 @@ fn two_takers(own: usize, other: usize) -> [Vec<u32>; 3] {
 /// newer one.
 #[test]
 fn batches_are_disjoint_runs() {
-    let outcomes = Outcomes::new();
-    check(
-        "a batch is a run of the queue",
-        Bound::preemptions(3, 6_500),
-        {
-            let outcomes = outcomes.clone();
-            move || outcomes.observe(two_takers(3, 2))
-        },
-    );
-    outcomes.assert_exactly([
-        [vec![10, 11, 12], vec![], vec![]],
-        [vec![10, 11], vec![], vec![12]],
-        [vec![10, 11], vec![12], vec![]],
-        [vec![12], vec![10, 11], vec![]],
-        [vec![], vec![10, 11], vec![12]],
-    ]);
+    Bound::preemptions(3, 6_500)
+        .outcomes("a batch is a run of the queue", || two_takers(3, 2))
+        .assert_exactly([
+            [vec![10, 11, 12], vec![], vec![]],
+            [vec![10, 11], vec![], vec![12]],
+            [vec![10, 11], vec![12], vec![]],
+            [vec![12], vec![10, 11], vec![]],
+            [vec![], vec![10, 11], vec![12]],
+        ]);
 }
 
 /// One item is pushed into an empty block of two while main takes; then a second one is pushed.
@@ -100,21 +89,16 @@ fn a_take_beside_a_push(pauses: u32) -> (Option<u32>, Vec<u32>, Vec<u32>) {
 /// found in a slot that main has left.
 #[test]
 fn an_abandoned_slot_is_its_producers_to_replace() {
-    let outcomes = Outcomes::new();
-    check(
-        "an abandoned slot costs a slot, not an item",
-        Bound::exhaustive(330),
-        {
-            let outcomes = outcomes.clone();
-            move || outcomes.observe(a_take_beside_a_push(0))
-        },
-    );
-    outcomes.assert_exactly([
-        (Some(1), vec![2], vec![]),
-        (None, vec![1, 2], vec![]),
-        // Abandoned.
-        (None, vec![1], vec![2]),
-    ]);
+    Bound::exhaustive(330)
+        .outcomes("an abandoned slot costs a slot, not an item", || {
+            a_take_beside_a_push(0)
+        })
+        .assert_exactly([
+            (Some(1), vec![2], vec![]),
+            (None, vec![1, 2], vec![]),
+            // Abandoned.
+            (None, vec![1], vec![2]),
+        ]);
 }
 
 /// Threads: main takes, a producer pushes one item, as above; but here main waits before it
@@ -123,12 +107,9 @@ fn an_abandoned_slot_is_its_producers_to_replace() {
 /// wait never ends.
 #[test]
 fn a_consumer_that_backs_off_looks_again() {
-    let outcomes = Outcomes::new();
-    check("a wait saves the slot", Bound::exhaustive(110), {
-        let outcomes = outcomes.clone();
-        move || outcomes.observe(a_take_beside_a_push(1))
-    });
-    outcomes.assert_exactly([(Some(1), vec![2], vec![]), (None, vec![1, 2], vec![])]);
+    Bound::exhaustive(110)
+        .outcomes("a wait saves the slot", || a_take_beside_a_push(1))
+        .assert_exactly([(Some(1), vec![2], vec![]), (None, vec![1, 2], vec![])]);
 }
 
 /// Threads: main and another look at the same two full slots, and a producer fills the third
@@ -136,23 +117,16 @@ fn a_consumer_that_backs_off_looks_again() {
 /// anew. A failure: an item in both batches, or a batch with a slot that was not full at the look.
 #[test]
 fn two_consumers_see_the_same_run() {
-    let outcomes = Outcomes::new();
-    check(
-        "a run that two saw is one's",
-        Bound::preemptions(3, 8_000),
-        {
-            let outcomes = outcomes.clone();
-            move || outcomes.observe(two_takers(3, 3))
-        },
-    );
-    outcomes.assert_exactly([
-        [vec![10, 11, 12], vec![], vec![]],
-        [vec![], vec![10, 11, 12], vec![]],
-        [vec![10, 11], vec![], vec![12]],
-        [vec![], vec![10, 11], vec![12]],
-        [vec![10, 11], vec![12], vec![]],
-        [vec![12], vec![10, 11], vec![]],
-    ]);
+    Bound::preemptions(3, 8_000)
+        .outcomes("a run that two saw is one's", || two_takers(3, 3))
+        .assert_exactly([
+            [vec![10, 11, 12], vec![], vec![]],
+            [vec![], vec![10, 11, 12], vec![]],
+            [vec![10, 11], vec![], vec![12]],
+            [vec![], vec![10, 11], vec![12]],
+            [vec![10, 11], vec![12], vec![]],
+            [vec![12], vec![10, 11], vec![]],
+        ]);
 }
 
 /// Threads: one producer pushes and says so; another pushes at the same time; main, if it has heard
@@ -160,10 +134,8 @@ fn two_consumers_see_the_same_run() {
 /// decides whether the pushes link blocks or claim slots. A failure: `None`, or a length of 0,
 /// although main knows of an item.
 fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
-    let outcomes = Outcomes::new();
-    check("empty means empty", bound, {
-        let outcomes = outcomes.clone();
-        move || {
+    bound
+        .outcomes("empty means empty", || {
             let queue = queue::<BLOCK>([]);
             let (crossing, told) = (Crossing::new(), Arc::new(AtomicU32::new(0)));
             let teller = thread::spawn({
@@ -190,16 +162,15 @@ fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
             other.join().unwrap();
             let rest = drain(&queue);
             assert_delivered(&[10, 20], &[&[first.as_slice(), &rest].concat()]);
-            outcomes.observe((heard, first));
-        }
-    });
-    outcomes.assert_exactly([
-        (false, None),
-        (false, Some(10)),
-        (false, Some(20)),
-        (true, Some(10)),
-        (true, Some(20)),
-    ]);
+            (heard, first)
+        })
+        .assert_exactly([
+            (false, None),
+            (false, Some(10)),
+            (false, Some(20)),
+            (true, Some(10)),
+            (true, Some(20)),
+        ]);
 }
 
 #[test]
@@ -218,40 +189,30 @@ fn a_finished_push_is_never_missed_by_links() {
 /// it.
 #[test]
 fn a_sleeper_and_a_producer_see_each_other() {
-    let outcomes = Outcomes::new();
-    check(
-        "sleeper sees item or producer sees sleeper",
-        Bound::exhaustive(10),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<1>([]);
-                let asleep = Arc::new(AtomicU32::new(0));
-                let producer = thread::spawn({
-                    let (queue, asleep) = (queue.clone(), asleep.clone());
-                    move || {
-                        queue.push(Track::new(1));
-                        // ORDERING: SeqCst fence: pairs with the sleeper's: the push before this
-                        // load.
-                        fence(Ordering::SeqCst);
-                        // ORDERING: Relaxed: ordered by the fence.
-                        asleep.load(Ordering::Relaxed) == 1
-                    }
-                });
-                // ORDERING: Relaxed: ordered by the fence.
-                asleep.fetch_add(1, Ordering::Relaxed);
-                // ORDERING: SeqCst fence: pairs with the producer's: the announcement before the
-                // look.
+    Bound::exhaustive(10)
+        .outcomes("sleeper sees item or producer sees sleeper", || {
+            let queue = queue::<1>([]);
+            let asleep = Arc::new(AtomicU32::new(0));
+            let producer = beside_both(&queue, &asleep, move |queue, asleep| {
+                queue.push(Track::new(1));
+                // ORDERING: SeqCst fence: pairs with the sleeper's: the push before this
+                // load.
                 fence(Ordering::SeqCst);
-                let stays_awake = !queue.is_empty();
-                let wakes = producer.join().unwrap();
-                assert!(stays_awake || wakes, "a lost wake-up");
-                outcomes.observe((stays_awake, wakes));
-                assert_eq!(drain(&queue), [1]);
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
+                // ORDERING: Relaxed: ordered by the fence.
+                asleep.load(Ordering::Relaxed) == 1
+            });
+            // ORDERING: Relaxed: ordered by the fence.
+            asleep.fetch_add(1, Ordering::Relaxed);
+            // ORDERING: SeqCst fence: pairs with the producer's: the announcement before the
+            // look.
+            fence(Ordering::SeqCst);
+            let stays_awake = !queue.is_empty();
+            let wakes = producer.join().unwrap();
+            assert!(stays_awake || wakes, "a lost wake-up");
+            assert_eq!(drain(&queue), [1]);
+            (stays_awake, wakes)
+        })
+        .assert_exactly([(true, true), (true, false), (false, true)]);
 }
 
 /// Two threads: a producer of three items, and a consumer that takes twice, over blocks of two;
@@ -260,32 +221,26 @@ fn a_sleeper_and_a_producer_see_each_other() {
 /// freed twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
-    let outcomes = Outcomes::new();
-    check(
-        "the queue drops what it has",
-        Bound::preemptions(3, 1_300),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<2>([]);
-                let crossing = Crossing::new();
-                let producer = producer(&queue, &crossing, &[10, 11, 12]);
-                let taken = [(); 2].map(|()| {
-                    crossing.pass();
-                    pop(&queue)
-                });
-                producer.join().unwrap();
-                outcomes.observe((taken, queue.len()));
-                drop(queue);
-            }
-        },
-    );
-    outcomes.assert_reached([
-        ([None, None], 3),
-        ([Some(10), None], 2),
-        ([None, Some(10)], 2),
-        ([Some(10), Some(11)], 1),
-    ]);
+    Bound::preemptions(3, 1_300)
+        .outcomes("the queue drops what it has", || {
+            let queue = queue::<2>([]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[10, 11, 12]);
+            let taken = [(); 2].map(|()| {
+                crossing.pass();
+                pop(&queue)
+            });
+            producer.join().unwrap();
+            let outcome = (taken, queue.len());
+            drop(queue);
+            outcome
+        })
+        .assert_reached([
+            ([None, None], 3),
+            ([Some(10), None], 2),
+            ([None, Some(10)], 2),
+            ([Some(10), Some(11)], 1),
+        ]);
 }
 
 /// Three threads: two producers behind an item that is there, and a consumer that wants three at
@@ -293,25 +248,21 @@ fn items_left_in_the_queue_are_dropped() {
 /// the hole. A failure: a read of a slot that is being written.
 #[test]
 fn a_batch_ends_before_a_hole() {
-    check(
-        "a batch ends before a hole",
-        Bound::preemptions(2, 300),
-        || {
-            let queue = queue::<3>([9]);
-            let crossing = Crossing::new();
-            let producers = [
-                producer(&queue, &crossing, &[10]),
-                producer(&queue, &crossing, &[20]),
-            ];
-            crossing.pass();
-            let own = pop_batch(&queue, 2);
-            for producer in producers {
-                producer.join().unwrap();
-            }
-            let rest = drain(&queue);
-            assert_delivered(&[9, 10, 20], &[&[own, rest].concat()]);
-        },
-    );
+    Bound::preemptions(2, 300).check("a batch ends before a hole", || {
+        let queue = queue::<3>([9]);
+        let crossing = Crossing::new();
+        let producers = [
+            producer(&queue, &crossing, &[10]),
+            producer(&queue, &crossing, &[20]),
+        ];
+        crossing.pass();
+        let own = pop_batch(&queue, 2);
+        for producer in producers {
+            producer.join().unwrap();
+        }
+        let rest = drain(&queue);
+        assert_delivered(&[9, 10, 20], &[&[own, rest].concat()]);
+    });
 }
 
 /// Three threads: one pushes an item, one takes it, and one asks for the length. A failure: the
@@ -319,57 +270,43 @@ fn a_batch_ends_before_a_hole() {
 /// would be -1, which overflows.
 #[test]
 fn a_length_is_never_negative() {
-    let outcomes = Outcomes::new();
-    check(
-        "a length beside a push and a take",
-        Bound::preemptions(2, 2),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<2>([]);
-                let crossing = Crossing::new();
-                let pusher = producer(&queue, &crossing, &[10]);
-                let taker = consumer(&queue, &crossing, |queue, _| pop(queue));
-                crossing.pass();
-                // Abandoned slots count until the head has passed them.
-                let length = queue.len();
-                assert!(length <= 3, "{length} of one item");
-                outcomes.observe(length);
-                pusher.join().unwrap();
-                let taken = taker.join().unwrap();
-                assert_eq!(queue.len(), usize::from(taken.is_none()));
-            }
-        },
-    );
-    outcomes.assert_reached([0, 1]);
+    Bound::preemptions(2, 2)
+        .outcomes("a length beside a push and a take", || {
+            let queue = queue::<2>([]);
+            let crossing = Crossing::new();
+            let pusher = producer(&queue, &crossing, &[10]);
+            let taker = consumer(&queue, &crossing, |queue, _| pop(queue));
+            crossing.pass();
+            // Abandoned slots count until the head has passed them.
+            let length = queue.len();
+            assert!(length <= 3, "{length} of one item");
+            pusher.join().unwrap();
+            let taken = taker.join().unwrap();
+            assert_eq!(queue.len(), usize::from(taken.is_none()));
+            length
+        })
+        .assert_reached([0, 1]);
 }
 
 /// Three threads: one item is there, and main marks the end of the queue; one pushes a second item,
 /// one takes. A failure: main is told that the queue is past its mark, but gets the first item.
 #[test]
 fn behind_a_mark_is_nothing_that_was_there() {
-    let outcomes = Outcomes::new();
-    check(
-        "a mark beside a push and a take",
-        Bound::preemptions(2, 2),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<2>([10]);
-                let mark = queue.end();
-                let crossing = Crossing::new();
-                let pusher = producer(&queue, &crossing, &[11]);
-                let taker = consumer(&queue, &crossing, |queue, _| pop(queue));
-                crossing.pass();
-                let is_past = queue.is_past(mark);
-                outcomes.observe(is_past);
-                let own = pop(&queue);
-                assert!(!is_past || own != Some(10), "{own:?} is behind the mark");
-                pusher.join().unwrap();
-                let taken = taker.join().unwrap();
-                assert_eq!(queue.is_past(mark), own == Some(10) || taken == Some(10));
-            }
-        },
-    );
-    outcomes.assert_reached([false, true]);
+    Bound::preemptions(2, 2)
+        .outcomes("a mark beside a push and a take", || {
+            let queue = queue::<2>([10]);
+            let mark = queue.end();
+            let crossing = Crossing::new();
+            let pusher = producer(&queue, &crossing, &[11]);
+            let taker = consumer(&queue, &crossing, |queue, _| pop(queue));
+            crossing.pass();
+            let is_past = queue.is_past(mark);
+            let own = pop(&queue);
+            assert!(!is_past || own != Some(10), "{own:?} is behind the mark");
+            pusher.join().unwrap();
+            let taken = taker.join().unwrap();
+            assert_eq!(queue.is_past(mark), own == Some(10) || taken == Some(10));
+            is_past
+        })
+        .assert_reached([false, true]);
 }

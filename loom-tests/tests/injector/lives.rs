@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use filch_injector::Injector;
 use filch_sync::thread;
 use loom::alloc::Track;
-use loom_tests::{Bound, Crossing, Outcomes, check};
+use loom_tests::{Bound, Crossing, beside_both};
 
 use crate::tracked::{assert_delivered, drain, pop, producer, queue, queue_with_backoff};
 
@@ -16,7 +16,7 @@ use crate::tracked::{assert_delivered, drain, pop, producer, queue, queue_with_b
 /// slot, so that the producer gets the block and writes where main reads (a causality violation).
 #[test]
 fn a_claim_that_unwinds_is_emptied_before_it_is_counted() {
-    check("a block comes back empty", Bound::exhaustive(9), || {
+    Bound::exhaustive(9).check("a block comes back empty", || {
         let queue = queue::<3>([10, 11, 12, 13, 14, 15]);
         let mut other = None;
         let unwound = catch_unwind(AssertUnwindSafe(|| {
@@ -39,10 +39,8 @@ fn a_claim_that_unwinds_is_emptied_before_it_is_counted() {
 /// that its block never comes back, and a fourth one is needed.
 #[test]
 fn the_block_of_an_abandoned_slot_comes_back() {
-    let outcomes = Outcomes::new();
-    check("three blocks are enough", Bound::exhaustive(100), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(100)
+        .outcomes("three blocks are enough", || {
             let queue = queue::<1>([]);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[10]);
@@ -54,10 +52,9 @@ fn the_block_of_an_abandoned_slot_comes_back() {
                 queue.push(Track::new(item));
                 assert_eq!(pop(&queue), Some(item));
             }
-            outcomes.observe((early, queue.most_blocks()));
-        }
-    });
-    outcomes.assert_exactly([(None, 2), (Some(10), 2)]);
+            (early, queue.most_blocks())
+        })
+        .assert_exactly([(None, 2), (Some(10), 2)]);
 }
 
 /// Pushes and takes until each block that came back has been used again; then returns the number of
@@ -75,24 +72,22 @@ fn blocks_after_use<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> 
 /// never comes back, and one more is needed.
 #[test]
 fn the_block_of_an_abandoned_batch_comes_back() {
-    let outcomes = Outcomes::of("two blocks are enough", Bound::exhaustive(100), || {
-        let queue = queue::<3>([]);
-        let crossing = Crossing::new();
-        let producer = thread::spawn({
-            let (queue, crossing) = (queue.clone(), crossing.clone());
-            move || {
+    Bound::exhaustive(100)
+        .outcomes("two blocks are enough", || {
+            let queue = queue::<3>([]);
+            let crossing = Crossing::new();
+            let producer = beside_both(&queue, &crossing, move |queue, crossing| {
                 crossing.pass();
                 queue.push_batch([10, 11].map(Track::new));
-            }
-        });
-        crossing.pass();
-        let early = pop(&queue);
-        producer.join().unwrap();
-        let late = drain(&queue);
-        assert_eq!(early.into_iter().chain(late).collect::<Vec<_>>(), [10, 11]);
-        (early, blocks_after_use(&queue))
-    });
-    outcomes.assert_exactly([(None, 2), (Some(10), 2)]);
+            });
+            crossing.pass();
+            let early = pop(&queue);
+            producer.join().unwrap();
+            let late = drain(&queue);
+            assert_eq!(early.into_iter().chain(late).collect::<Vec<_>>(), [10, 11]);
+            (early, blocks_after_use(&queue))
+        })
+        .assert_exactly([(None, 2), (Some(10), 2)]);
 }
 
 /// Threads: two producers at the end of a block. Both ask the slab for the next one, and one of
@@ -100,10 +95,8 @@ fn the_block_of_an_abandoned_batch_comes_back() {
 /// needed.
 #[test]
 fn the_block_that_came_too_late_comes_back() {
-    let outcomes = Outcomes::of(
-        "three blocks are enough",
-        Bound::preemptions(3, 100),
-        || {
+    Bound::preemptions(3, 100)
+        .outcomes("three blocks are enough", || {
             let queue = queue::<2>([10, 11]);
             let crossing = Crossing::new();
             let other = producer(&queue, &crossing, &[20]);
@@ -117,9 +110,8 @@ fn the_block_that_came_too_late_comes_back() {
             }
             assert_eq!(drain(&queue), [30, 31, 32, 33]);
             queue.most_blocks()
-        },
-    );
-    outcomes.assert_exactly([3]);
+        })
+        .assert_exactly([3]);
 }
 
 /// Threads: two producers, and main. The first producer stalls at a block; main pushes and takes
@@ -129,7 +121,7 @@ fn the_block_that_came_too_late_comes_back() {
 /// of the second producer. A failure: that producer's item is lost.
 #[test]
 fn a_block_is_not_prepared_for_a_sequence_that_it_had() {
-    check("a sequence is new", Bound::preemptions(2, 200_000), || {
+    Bound::preemptions(2, 200_000).check("a sequence is new", || {
         let queue = queue_with_backoff::<1>(1, [10]);
         assert_eq!(pop(&queue), Some(10));
         let crossing = Crossing::new();

@@ -1,14 +1,15 @@
 //! Mistakes in a set of two locks.
 
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use filch_sync::Arc;
+use loom_tests::{Bound, beside};
 
-use super::toy::Toy;
+use super::toy::{Bug, Toy};
 
 /// The order in which a set takes its two locks.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Order {
     /// In memory order: the real set.
+    #[default]
     Sorted,
     /// In the order in which they were named.
     AsNamed,
@@ -38,7 +39,7 @@ fn try_lock_both(toys: &[Toy; 2], named: [usize; 2], order: Order) -> bool {
 /// Two threads want the same two locks, and name them in reverse order. If `is_second_held`, a
 /// third party has the second lock meanwhile.
 fn two_sets(order: Order, is_second_held: bool) {
-    let toys = Arc::new([Toy::new(None), Toy::new(None)]);
+    let toys = Arc::new([Toy::new(Bug::None), Toy::new(Bug::None)]);
     if is_second_held {
         assert!(toys[1].try_lock_to_write());
     }
@@ -49,10 +50,7 @@ fn two_sets(order: Order, is_second_held: bool) {
         }
         has_both
     };
-    let other = thread::spawn({
-        let toys = Arc::clone(&toys);
-        move || task(&toys, [1, 0])
-    });
+    let other = beside(&toys, move |toys| task(toys, [1, 0]));
     let mine = task(&toys, [0, 1]);
     let others = other.join().unwrap();
     if is_second_held {
@@ -63,42 +61,22 @@ fn two_sets(order: Order, is_second_held: bool) {
     assert!(task(&toys, [0, 1]), "left locked");
 }
 
-/// The control.
 #[test]
-fn two_sets_without_a_bug() {
-    check("two sets lock in one order", Bound::exhaustive(20), || {
-        two_sets(Order::Sorted, false);
-    });
-}
-
-/// Each has one lock and is refused the other. Both give back, and may meet again.
-#[test]
-fn two_sets_as_named() {
-    refute(
-        "two sets lock in the order of their parameters",
-        "each refused the other",
-        Bound::exhaustive(2),
-        || two_sets(Order::AsNamed, false),
+fn two_sets_in_any_order() {
+    Bound::exhaustive(20).check_and_refute(
+        "two sets lock in one order",
+        |order| two_sets(order, false),
+        // Each has one lock and is refused the other. Both give back, and may meet again.
+        &[(Order::AsNamed, "each refused the other")],
     );
 }
 
-/// The control.
 #[test]
-fn two_refused_sets_without_a_bug() {
-    check(
+fn two_refused_sets() {
+    Bound::exhaustive(10).check_and_refute(
         "a set gives back what it has if it is refused",
-        Bound::exhaustive(10),
-        || two_sets(Order::Sorted, true),
-    );
-}
-
-/// The first lock stays locked when the second is refused.
-#[test]
-fn two_refused_sets_that_keep() {
-    refute(
-        "a set keeps what it has if it is refused",
-        "left locked",
-        Bound::exhaustive(2),
-        || two_sets(Order::KeptIfRefused, true),
+        |order| two_sets(order, true),
+        // The first lock stays locked when the second is refused.
+        &[(Order::KeptIfRefused, "left locked")],
     );
 }

@@ -8,8 +8,10 @@ const WRITER: u32 = 1 << 29;
 pub(crate) const POISONED: u32 = 1 << 30;
 
 /// The mistake of the broken lock.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Bug {
+    #[default]
+    None,
     /// A writer unlocks by a Relaxed store.
     WriterPublishesNothing,
     /// A reader unlocks by a Relaxed subtraction.
@@ -29,7 +31,7 @@ pub(crate) enum Bug {
 
 /// The real lock, except for `bug`, and a value.
 pub(crate) struct Toy {
-    bug: Option<Bug>,
+    bug: Bug,
     pub(crate) word: AtomicU32,
     /// Used only with [`Bug::PoisonBesideTheWord`].
     poison: AtomicBool,
@@ -40,7 +42,7 @@ pub(crate) struct Toy {
 unsafe impl Sync for Toy {}
 
 impl Toy {
-    pub(crate) fn new(bug: Option<Bug>) -> Self {
+    pub(crate) fn new(bug: Bug) -> Self {
         Self {
             bug,
             word: AtomicU32::new(FREE),
@@ -50,7 +52,7 @@ impl Toy {
     }
 
     fn has(&self, bug: Bug) -> bool {
-        self.bug == Some(bug)
+        self.bug == bug
     }
 
     /// Exchanges the word, or returns its other value.
@@ -92,8 +94,8 @@ impl Toy {
 
     pub(crate) fn unlock_from_writing(&self) {
         match self.bug {
-            Some(Bug::WriterPublishesNothing) => self.word.store(FREE, Ordering::Relaxed),
-            Some(Bug::ReaderAddsFirst) => {
+            Bug::WriterPublishesNothing => self.word.store(FREE, Ordering::Relaxed),
+            Bug::ReaderAddsFirst => {
                 self.word.fetch_sub(WRITER, Ordering::Release);
             }
             _ => self.word.store(FREE, Ordering::Release),

@@ -8,8 +8,9 @@ use loom_tests::Crossing;
 use crate::TAG;
 
 /// The bug of a [`BiasedMiniature`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Bug {
+    #[default]
     None,
     /// A thief passes no fence between moving the stops and its look.
     NoHeavyFence,

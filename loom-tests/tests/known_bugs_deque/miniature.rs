@@ -1,15 +1,16 @@
 //! Our protocol in miniature, with one step left out or out of place.
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside};
 
 use crate::{TAG, assert_each_once};
 
 /// The bug of a [`Miniature`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Bug {
+    #[default]
     None,
     /// Pop lowers `split` and learns how far thieves are, but leaves the tag as it is.
     NoTagBump,
@@ -196,125 +197,61 @@ fn replaces(deque: &Miniature, owner: &mut Owner) -> (u32, Vec<u32>) {
 }
 
 /// Two threads: the owner plays its part, a thief tries twice; then the owner pops what is left.
-fn scenario(bug: Bug, part: Part) -> impl Fn() + Send + Sync + 'static {
-    move || {
-        let deque = Miniature::new(bug);
-        let thief = thread::spawn({
-            let deque = deque.clone();
-            move || -> Vec<u32> { (0..2).filter_map(|_| deque.steal()).collect() }
-        });
-        let mut owner = Owner::default();
-        let (pushed, popped) = part(&deque, &mut owner);
-        let stolen = thief.join().unwrap();
-        let rest = std::iter::from_fn(|| deque.pop(&mut owner));
-        assert_each_once(pushed, popped.into_iter().chain(stolen).chain(rest));
-    }
+fn scenario(bug: Bug, part: Part) {
+    let deque = Miniature::new(bug);
+    let thief = beside(&deque, |deque| -> Vec<u32> {
+        (0..2).filter_map(|_| deque.steal()).collect()
+    });
+    let mut owner = Owner::default();
+    let (pushed, popped) = part(&deque, &mut owner);
+    let stolen = thief.join().unwrap();
+    let rest = std::iter::from_fn(|| deque.pop(&mut owner));
+    assert_each_once(pushed, popped.into_iter().chain(stolen).chain(rest));
 }
 
 #[test]
-fn the_miniature_pops_soundly() {
-    check(
+fn the_miniature_pops() {
+    Bound::exhaustive(18_000).check_and_refute(
         "miniature: pops",
-        Bound::exhaustive(18_000),
-        scenario(Bug::None, pops),
+        |bug| scenario(bug, pops),
+        &[
+            // The thief has looked at both items. The owner pops one of them, and the thief's claim
+            // of it still succeeds.
+            (Bug::NoTagBump, "handed out twice"),
+            // Between the bump and the lowering the thief reads the new tag and the old `split`:
+            // its claim succeeds.
+            (Bug::LoweredAfterBump, "handed out twice"),
+            // The thief reads the lowered `split`, which says that item 0 is there, and has no edge
+            // from the write of item 0.
+            (Bug::LoweredRelaxed, "Causality violation"),
+        ],
     );
 }
 
 #[test]
-fn the_miniature_reuses_slots_soundly() {
-    check(
+fn the_miniature_reuses_slots() {
+    Bound::exhaustive(2_700).check_and_refute(
         "miniature: slot reuse",
-        Bound::exhaustive(2_700),
-        scenario(Bug::None, pushes),
+        |bug| scenario(bug, pushes),
+        // The thief has claimed item 0 and not read it yet. The owner writes item 2 over it.
+        &[(Bug::ReuseByTop, "Causality violation")],
     );
 }
 
 #[test]
-fn the_miniature_replaces_its_ring_soundly() {
-    check(
+fn the_miniature_replaces_its_ring() {
+    Bound::exhaustive(59_000).check_and_refute(
         "miniature: ring replacement",
-        Bound::exhaustive(59_000),
-        scenario(Bug::None, replaces),
-    );
-}
-
-/// The thief has looked at both items. The owner pops one of them, and the thief's claim of it
-/// still succeeds.
-#[test]
-fn without_a_tag_bump_an_item_is_handed_out_twice() {
-    refute(
-        "pop without a tag bump",
-        "handed out twice",
-        Bound::preemptions(3, 1),
-        scenario(Bug::NoTagBump, pops),
-    );
-}
-
-/// Between the bump and the lowering the thief reads the new tag and the old `split`: its claim
-/// succeeds.
-#[test]
-fn lowered_after_the_bump_an_item_is_handed_out_twice() {
-    refute(
-        "split lowered after the bump",
-        "handed out twice",
-        Bound::preemptions(3, 1),
-        scenario(Bug::LoweredAfterBump, pops),
-    );
-}
-
-/// The thief reads the lowered `split`, which says that item 0 is there, and has no edge from the
-/// write of item 0.
-#[test]
-fn lowered_relaxed_an_item_is_read_before_it_is_written() {
-    refute(
-        "split lowered by a Relaxed store",
-        "Causality violation",
-        Bound::preemptions(3, 1),
-        scenario(Bug::LoweredRelaxed, pops),
-    );
-}
-
-/// The thief has claimed item 0 and not read it yet. The owner writes item 2 over it.
-#[test]
-fn without_done_a_claimed_slot_is_overwritten() {
-    refute(
-        "slots reused as soon as top has passed",
-        "Causality violation",
-        Bound::preemptions(3, 1),
-        scenario(Bug::ReuseByTop, pushes),
-    );
-}
-
-/// The thief has claimed item 0 and not read it yet. Its ring is freed.
-#[test]
-fn without_done_a_ring_is_freed_under_a_thief() {
-    refute(
-        "replaced ring freed at once",
-        "Causality violation",
-        Bound::preemptions(3, 1),
-        scenario(Bug::FreedWithoutDone, replaces),
-    );
-}
-
-/// Between the bump and the new ring the thief pairs the new tag with the old ring, which is then
-/// freed.
-#[test]
-fn replaced_without_closing_a_freed_ring_is_read() {
-    refute(
-        "ring replaced while split offers items",
-        "Causality violation",
-        Bound::preemptions(3, 1),
-        scenario(Bug::NotClosed, replaces),
-    );
-}
-
-/// The thief looked before the replacement, and its claim of an item that has moved still succeeds.
-#[test]
-fn replaced_under_the_same_tag_a_freed_ring_is_read() {
-    refute(
-        "ring replaced without a tag bump",
-        "Causality violation",
-        Bound::preemptions(3, 1),
-        scenario(Bug::ReplacedWithoutBump, replaces),
+        |bug| scenario(bug, replaces),
+        &[
+            // The thief has claimed item 0 and not read it yet. Its ring is freed.
+            (Bug::FreedWithoutDone, "Causality violation"),
+            // Between the bump and the new ring the thief pairs the new tag with the old ring,
+            // which is then freed.
+            (Bug::NotClosed, "Causality violation"),
+            // The thief looked before the replacement, and its claim of an item that has moved
+            // still succeeds.
+            (Bug::ReplacedWithoutBump, "Causality violation"),
+        ],
     );
 }

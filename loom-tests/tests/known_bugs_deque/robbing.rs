@@ -4,7 +4,7 @@
 use filch_deque::{Request, Worker};
 use filch_sync::asymmetric::WITHOUT_HEAVY;
 use filch_sync::thread;
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside};
 
 use crate::assert_each_once;
 use crate::biased_miniature::{BiasedMiniature, Bug, Owner};
@@ -89,209 +89,115 @@ fn pop(deque: &BiasedMiniature, owner: &mut Owner, count: usize) -> Vec<u32> {
 
 /// The owner plays its part, and thieves try, twice each; then the owner pops what is left. An item
 /// with two takers or none fails it.
-fn robbing(bug: Bug, scenario: Scenario) -> impl Fn() + Send + Sync + 'static {
-    move || {
-        let (deque, mut owner) = BiasedMiniature::new(bug, scenario.is_biased, scenario.items);
-        let thieves: Vec<_> = (0..scenario.thieves)
-            .map(|_| {
-                let deque = deque.clone();
-                thread::spawn(move || -> Vec<u32> {
-                    let attempt = |_| {
-                        deque.crossing.pass();
-                        if scenario.insist {
-                            deque.insist();
-                        }
-                        deque.steal()
-                    };
-                    (0..2).filter_map(attempt).collect()
-                })
+fn robbing(bug: Bug, scenario: Scenario) {
+    let (deque, mut owner) = BiasedMiniature::new(bug, scenario.is_biased, scenario.items);
+    let thieves: Vec<_> = (0..scenario.thieves)
+        .map(|_| {
+            beside(&deque, move |deque| -> Vec<u32> {
+                let attempt = |_| {
+                    deque.crossing.pass();
+                    if scenario.insist {
+                        deque.insist();
+                    }
+                    deque.steal()
+                };
+                (0..2).filter_map(attempt).collect()
             })
-            .collect();
-        deque.crossing.pass();
-        let popped = (scenario.part)(&deque, &mut owner);
-        let stolen = thieves.into_iter().flat_map(|thief| thief.join().unwrap());
-        let stolen: Vec<_> = stolen.collect();
-        let rest = std::iter::from_fn(|| deque.pop(&mut owner));
-        assert_each_once(scenario.all, popped.into_iter().chain(stolen).chain(rest));
-    }
+        })
+        .collect();
+    deque.crossing.pass();
+    let popped = (scenario.part)(&deque, &mut owner);
+    let stolen = thieves.into_iter().flat_map(|thief| thief.join().unwrap());
+    let stolen: Vec<_> = stolen.collect();
+    let rest = std::iter::from_fn(|| deque.pop(&mut owner));
+    assert_each_once(scenario.all, popped.into_iter().chain(stolen).chain(rest));
 }
 
 #[test]
-fn the_biased_miniature_pops_soundly() {
-    check(
+fn the_biased_miniature_pops() {
+    Bound::preemptions(4, 5_200).check_and_refute(
         "biased miniature: pops",
-        Bound::preemptions(4, 5_200),
-        robbing(Bug::None, POPS),
+        |bug| robbing(bug, POPS),
+        &[
+            // The thief has moved the stops and looks; the owner pops, and its load of the stop is
+            // as old as the thief's of `bottom`.
+            (Bug::NoHeavyFence, SYMPTOM),
+            // The same, by the owner's half.
+            (Bug::NoLightFenceInPop, SYMPTOM),
+        ],
     );
 }
 
 #[test]
-fn the_biased_miniature_pops_three_soundly() {
-    check(
+fn the_biased_miniature_pops_three() {
+    Bound::preemptions(4, 15_000).check_and_refute(
         "biased miniature: three pops",
-        Bound::preemptions(4, 15_000),
-        robbing(Bug::None, POPS_THREE),
+        |bug| robbing(bug, POPS_THREE),
+        // The thief asks, and passes its fence. The owner answers, and takes the deque back. The
+        // thief shares it nevertheless, and the owner's stops are not away.
+        &[(Bug::OldFenceTrusted, SYMPTOM)],
     );
 }
 
 #[test]
 fn the_biased_miniature_bears_two_thieves() {
-    check(
+    Bound::preemptions(3, 89_000).check_and_refute(
         "biased miniature: two thieves",
-        Bound::preemptions(3, 89_000),
-        robbing(Bug::None, POPS_BESIDE_TWO),
+        |bug| robbing(bug, POPS_BESIDE_TWO),
+        // One thief has asked, and is slow to move the stops. Another one passes its fence, and
+        // shares.
+        &[(Bug::SecondAskerTrusts, SYMPTOM)],
     );
 }
 
 #[test]
-fn the_biased_miniature_pushes_soundly() {
-    check(
+fn the_biased_miniature_pushes() {
+    Bound::preemptions(4, 23_000).check_and_refute(
         "biased miniature: pushes and pops",
-        Bound::preemptions(4, 23_000),
-        robbing(Bug::None, PUSHES_AND_POPS),
+        |bug| robbing(bug, PUSHES_AND_POPS),
+        // The thief moves the stops. The owner finds that nobody has asked, and sets them anew.
+        // Then the thief asks.
+        &[(Bug::StopsBeforeAsking, SYMPTOM)],
     );
 }
 
 #[test]
 fn the_biased_miniature_keeps_what_nobody_insists_on() {
-    check(
+    Bound::exhaustive(0).check_and_refute(
         "biased miniature: pops in peace",
-        Bound::exhaustive(0),
-        robbing(Bug::None, POPS_IN_PEACE),
+        |bug| robbing(bug, POPS_IN_PEACE),
+        // The thief does not care whose the deque is.
+        &[(Bug::ClaimsInBiased, SYMPTOM)],
     );
 }
 
 #[test]
-fn the_biased_miniature_is_taken_back_soundly() {
-    check(
+fn the_biased_miniature_is_taken_back() {
+    Bound::preemptions(4, 7_700).check_and_refute(
         "biased miniature: taken back",
-        Bound::preemptions(4, 7_700),
-        robbing(Bug::None, TAKES_BACK),
+        |bug| robbing(bug, TAKES_BACK),
+        &[
+            // Between the exchange and the stops a thief asks, and moves them; the owner sets them,
+            // and its next pop goes by them.
+            (Bug::StopsAfterBiasing, SYMPTOM),
+            // A thief claims an item or asks before the owner's exchange. The deque stays shared,
+            // and the owner pops the short way.
+            (Bug::StopsLeft, SYMPTOM),
+            // The thief looks at a shared deque. The owner pops an item, and the thief's claim of
+            // it succeeds.
+            (Bug::NoBump, SYMPTOM),
+        ],
     );
 }
 
 #[test]
-fn the_biased_miniature_is_shared_again_soundly() {
-    check(
+fn the_biased_miniature_is_shared_again() {
+    Bound::preemptions(4, 1_700).check_and_refute(
         "biased miniature: taken back and shared",
-        Bound::preemptions(4, 1_700),
-        robbing(Bug::None, TAKES_BACK_AND_SHARES),
-    );
-}
-
-/// The thief has moved the stops and looks; the owner pops, and its load of the stop is as old as
-/// the thief's of `bottom`.
-#[test]
-fn without_the_heavy_fence_an_item_is_handed_out_twice() {
-    refute(
-        "biased: no heavy fence",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        robbing(Bug::NoHeavyFence, POPS),
-    );
-}
-
-/// The same, by the owner's half.
-#[test]
-fn without_a_light_fence_in_pop_an_item_is_handed_out_twice() {
-    refute(
-        "biased: no light fence in pop",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        robbing(Bug::NoLightFenceInPop, POPS),
-    );
-}
-
-/// Between the exchange and the stops a thief asks, and moves them; the owner sets them, and its
-/// next pop goes by them.
-#[test]
-fn stops_set_after_the_exchange_hide_a_thief() {
-    refute(
-        "biased: stops set after the exchange",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        robbing(Bug::StopsAfterBiasing, TAKES_BACK),
-    );
-}
-
-/// The thief looks at a shared deque with one item. The owner takes the deque back, pops the item
-/// the short way, and shares again: the word is what it was.
-#[test]
-fn without_a_new_tag_a_claim_survives_the_owners_time() {
-    refute(
-        "biased: no new tag",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        robbing(Bug::NoNewTag, TAKES_BACK_AND_SHARES),
-    );
-}
-
-/// The thief asks, and passes its fence. The owner answers, and takes the deque back. The thief
-/// shares it nevertheless, and the owner's stops are not away.
-#[test]
-fn an_old_fence_says_nothing_of_a_new_tag() {
-    refute(
-        "biased: a fence trusted in the next epoch",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        robbing(Bug::OldFenceTrusted, POPS_THREE),
-    );
-}
-
-/// The thief moves the stops. The owner finds that nobody has asked, and sets them anew. Then the
-/// thief asks.
-#[test]
-fn stops_moved_before_asking_come_back() {
-    refute(
-        "biased: stops moved before asking",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        robbing(Bug::StopsBeforeAsking, PUSHES_AND_POPS),
-    );
-}
-
-/// One thief has asked, and is slow to move the stops. Another one passes its fence, and shares.
-#[test]
-fn a_second_thief_moves_the_stops_itself() {
-    refute(
-        "biased: stops left to the first thief",
-        SYMPTOM,
-        Bound::preemptions(3, 1),
-        robbing(Bug::SecondAskerTrusts, POPS_BESIDE_TWO),
-    );
-}
-
-/// A thief claims an item or asks before the owner's exchange. The deque stays shared, and the
-/// owner pops the short way.
-#[test]
-fn stops_left_in_a_shared_deque_hide_thieves() {
-    refute(
-        "biased: stops left after a vain exchange",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        robbing(Bug::StopsLeft, TAKES_BACK),
-    );
-}
-
-/// The thief looks at a shared deque. The owner pops an item, and the thief's claim of it succeeds.
-#[test]
-fn a_pop_of_a_shared_deque_without_a_bump_hands_an_item_out_twice() {
-    refute(
-        "biased: pop of a shared deque without a bump",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        robbing(Bug::NoBump, TAKES_BACK),
-    );
-}
-
-/// The thief does not care whose the deque is.
-#[test]
-fn claims_of_what_is_the_owners_hand_an_item_out_twice() {
-    refute(
-        "biased: claims in a biased deque",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        robbing(Bug::ClaimsInBiased, POPS_IN_PEACE),
+        |bug| robbing(bug, TAKES_BACK_AND_SHARES),
+        // The thief looks at a shared deque with one item. The owner takes the deque back, pops the
+        // item the short way, and shares again: the word is what it was.
+        &[(Bug::NoNewTag, SYMPTOM)],
     );
 }
 
@@ -316,20 +222,11 @@ fn shipped(without_heavy: bool) {
 }
 
 #[test]
-fn the_shipped_deque_has_its_heavy_fence() {
-    check(
-        "biased, as shipped: a pop beside a thief",
-        Bound::exhaustive(210),
-        || shipped(false),
-    );
-}
-
-#[test]
 fn the_shipped_deque_needs_its_heavy_fence() {
-    refute(
-        "biased, as shipped: no heavy fence",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        || shipped(true),
-    );
+    Bound::exhaustive(210).check("biased, as shipped: a pop beside a thief", || {
+        shipped(false);
+    });
+    Bound::preemptions(4, 1).refute("biased, as shipped: no heavy fence", SYMPTOM, || {
+        shipped(true);
+    });
 }

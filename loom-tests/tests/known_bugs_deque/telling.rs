@@ -4,13 +4,14 @@
 use filch_deque::{Request, Steal, Stealer, Worker};
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::Bound;
 
 const SYMPTOM: &str = "asleep beside an item";
 
 /// The step that is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Bug {
+    #[default]
     None,
     /// A thread that was told takes what it has found, and thinks of no other one that sleeps.
     AnswerKept,
@@ -95,140 +96,97 @@ fn push(bug: Bug, worker: &Worker<u32>, asleep: &Asleep, item: u32) -> Option<us
 
 /// Two threads: two thieves sleep, and have asked. The owner pushes two items: the first one's
 /// answer goes to one of the two, which takes it. The other one is to hear of the second.
-fn one_of_two_is_told(bug: Bug) {
-    let worker = biased();
-    let asleep = Asleep::new([true; 2]);
-    ask(&worker.stealer());
-    assert_eq!(push(bug, &worker, &asleep, 0), Some(0));
-    let told = thread::spawn({
-        let (stealer, asleep) = (worker.stealer(), asleep.clone());
-        move || {
-            assert_eq!(steal_surely(&stealer), Some(0));
-            let leaves_some = bug != Bug::AnswerKept
-                && (has_shared(&stealer)
-                    || bug != Bug::NotAskedAgain
-                        && (stealer.ask().is_some() || has_shared(&stealer)));
-            if leaves_some {
-                asleep.tell_one();
-            }
-        }
-    });
-    push(bug, &worker, &asleep, 1);
-    told.join().unwrap();
-    assert!(!asleep.is_asleep(1), "{SYMPTOM}");
-}
-
 #[test]
-fn a_thief_that_is_told_thinks_of_the_others() {
-    check(
+fn one_of_two_is_told() {
+    Bound::exhaustive(5_300).check_and_refute(
         "told: one of two sleepers, beside a second push",
-        Bound::exhaustive(5_300),
-        || one_of_two_is_told(Bug::None),
-    );
-}
-
-/// The answer has taken down what both had asked.
-#[test]
-fn an_answer_that_one_keeps_was_for_all() {
-    refute(
-        "told: the other sleeper is left alone",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        || one_of_two_is_told(Bug::AnswerKept),
-    );
-}
-
-/// The second item comes after its look.
-#[test]
-fn a_look_for_the_others_is_no_request() {
-    refute(
-        "told: a look for more, and no request",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        || one_of_two_is_told(Bug::NotAskedAgain),
+        |bug| {
+            let worker = biased();
+            let asleep = Asleep::new([true; 2]);
+            ask(&worker.stealer());
+            assert_eq!(push(bug, &worker, &asleep, 0), Some(0));
+            let told = thread::spawn({
+                let (stealer, asleep) = (worker.stealer(), asleep.clone());
+                move || {
+                    assert_eq!(steal_surely(&stealer), Some(0));
+                    let leaves_some = bug != Bug::AnswerKept
+                        && (has_shared(&stealer)
+                            || bug != Bug::NotAskedAgain
+                                && (stealer.ask().is_some() || has_shared(&stealer)));
+                    if leaves_some {
+                        asleep.tell_one();
+                    }
+                }
+            });
+            push(bug, &worker, &asleep, 1);
+            told.join().unwrap();
+            assert!(!asleep.is_asleep(1), "{SYMPTOM}");
+        },
+        &[
+            // The answer has taken down what both had asked.
+            (Bug::AnswerKept, SYMPTOM),
+            // The second item comes after its look.
+            (Bug::NotAskedAgain, SYMPTOM),
+        ],
     );
 }
 
 /// Two threads: the owner pushes two items, and tells of each if that is due. A thief takes one if
 /// it finds one, and goes to sleep.
-fn a_thief_comes_and_sleeps(bug: Bug) {
-    let worker = Worker::biased(4);
-    let asleep = Asleep::new([false; 2]);
-    let thief = thread::spawn({
-        let (stealer, asleep) = (worker.stealer(), asleep.clone());
-        move || {
-            steal_surely(&stealer);
-            asleep.announce(0);
-            ask(&stealer);
-            has_shared(&stealer)
-        }
-    });
-    for item in 0..2 {
-        push(bug, &worker, &asleep, item);
-    }
-    let sees = thief.join().unwrap();
-    assert!(!worker.is_empty());
-    assert!(sees || !asleep.is_asleep(0), "{SYMPTOM}");
-}
-
 #[test]
-fn a_late_answer_is_kept_in_mind() {
-    check(
+fn a_thief_comes_and_sleeps() {
+    Bound::exhaustive(21_000).check_and_refute(
         "told: an answer beside a thief that has taken the item",
-        Bound::exhaustive(21_000),
-        || a_thief_comes_and_sleeps(Bug::None),
-    );
-}
-
-/// The thief takes the item before the owner has answered, asks again, and sleeps. The answer takes
-/// that down as well, and there is nothing to tell of; the next push tells nobody.
-#[test]
-fn a_late_answer_to_a_thief_that_sleeps_again() {
-    refute(
-        "told: an answer when the item is gone",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        || a_thief_comes_and_sleeps(Bug::LateAnswerForgotten),
+        |bug| {
+            let worker = Worker::biased(4);
+            let asleep = Asleep::new([false; 2]);
+            let thief = thread::spawn({
+                let (stealer, asleep) = (worker.stealer(), asleep.clone());
+                move || {
+                    steal_surely(&stealer);
+                    asleep.announce(0);
+                    ask(&stealer);
+                    has_shared(&stealer)
+                }
+            });
+            for item in 0..2 {
+                push(bug, &worker, &asleep, item);
+            }
+            let sees = thief.join().unwrap();
+            assert!(!worker.is_empty());
+            assert!(sees || !asleep.is_asleep(0), "{SYMPTOM}");
+        },
+        // The thief takes the item before the owner has answered, asks again, and sleeps. The
+        // answer takes that down as well, and there is nothing to tell of; the next push tells
+        // nobody.
+        &[(Bug::LateAnswerForgotten, SYMPTOM)],
     );
 }
 
 /// Two threads: the owner is about to block. It gives its place away, which by its own look has
 /// nothing to do and sleeps; then it forks in the call. Another thread comes by once.
-fn a_push_in_a_call_that_blocks(bug: Bug) {
-    let worker = biased();
-    let asleep = Asleep::new([false; 2]);
-    let thief = thread::spawn({
-        let stealer = worker.stealer();
-        move || steal_surely(&stealer).is_some()
-    });
-    worker.share();
-    asleep.announce(0);
-    let own = worker.stealer();
-    if bug != Bug::OwnNotAsked {
-        ask(&own);
-    }
-    assert!(!has_shared(&own));
-    push(bug, &worker, &asleep, 0);
-    let is_stolen = thief.join().unwrap();
-    assert!(is_stolen || !asleep.is_asleep(0), "{SYMPTOM}");
-}
-
 #[test]
-fn a_thread_that_blocks_asks_itself() {
-    check(
+fn a_push_in_a_call_that_blocks() {
+    Bound::exhaustive(1_000).check_and_refute(
         "told: a push in a call that blocks",
-        Bound::exhaustive(1_000),
-        || a_push_in_a_call_that_blocks(Bug::None),
-    );
-}
-
-/// It keeps nothing to itself now, but what it pushes later it tells to nobody who has not asked.
-#[test]
-fn a_thread_that_blocks_has_to_ask_itself() {
-    refute(
-        "told: a push in a call that blocks, of which nobody has asked",
-        SYMPTOM,
-        Bound::preemptions(4, 1),
-        || a_push_in_a_call_that_blocks(Bug::OwnNotAsked),
+        |bug| {
+            let worker = biased();
+            let asleep = Asleep::new([false; 2]);
+            let stealer = worker.stealer();
+            let thief = thread::spawn(move || steal_surely(&stealer).is_some());
+            worker.share();
+            asleep.announce(0);
+            let own = worker.stealer();
+            if bug != Bug::OwnNotAsked {
+                ask(&own);
+            }
+            assert!(!has_shared(&own));
+            push(bug, &worker, &asleep, 0);
+            let is_stolen = thief.join().unwrap();
+            assert!(is_stolen || !asleep.is_asleep(0), "{SYMPTOM}");
+        },
+        // It keeps nothing to itself now, but what it pushes later it tells to nobody who has not
+        // asked.
+        &[(Bug::OwnNotAsked, SYMPTOM)],
     );
 }

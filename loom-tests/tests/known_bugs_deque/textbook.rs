@@ -1,8 +1,8 @@
 //! The deque of Chase and Lev, and what becomes of it when a thief claims half.
 
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, beside};
 
 use crate::assert_each_once;
 
@@ -65,10 +65,7 @@ impl ChaseLev {
 /// Four items. The owner pops them all while a thief takes its share once.
 fn textbook(share: fn(u32) -> u32) {
     let deque = Arc::new(ChaseLev::with_items(4));
-    let thief = thread::spawn({
-        let deque = deque.clone();
-        move || deque.steal(share)
-    });
+    let thief = beside(&deque, move |deque| deque.steal(share));
     let own: Vec<_> = std::iter::from_fn(|| deque.pop()).collect();
     assert_each_once(4, own.into_iter().chain(thief.join().unwrap()));
 }
@@ -78,10 +75,9 @@ fn textbook(share: fn(u32) -> u32) {
 /// has two takers. Nothing here is reordered, so sequential consistency does not help.
 #[test]
 fn textbook_half_by_one_cas_hands_an_item_out_twice() {
-    refute(
+    Bound::preemptions(3, 1).refute(
         "Chase-Lev whose thief claims half by one CAS",
         "handed out twice",
-        Bound::preemptions(3, 1),
         || textbook(|count| count / 2),
     );
 }
@@ -89,9 +85,7 @@ fn textbook_half_by_one_cas_hands_an_item_out_twice() {
 /// The twin: one item per compare-and-swap, as Chase and Lev wrote it.
 #[test]
 fn textbook_one_by_one_is_sound() {
-    check(
-        "Chase-Lev whose thief claims one item",
-        Bound::exhaustive(1_300),
-        || textbook(|count| count.min(1)),
-    );
+    Bound::exhaustive(1_300).check("Chase-Lev whose thief claims one item", || {
+        textbook(|count| count.min(1));
+    });
 }

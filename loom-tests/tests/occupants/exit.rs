@@ -6,7 +6,7 @@ use filch_scheduler::Pid;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, Outcomes, check};
+use loom_tests::{Bound, Crossing};
 
 use crate::{Table, assert_given_back, next_occupant, one_occupant};
 
@@ -75,10 +75,8 @@ impl Ending {
 /// written; a deed unseen; a place lost, or let twice.
 #[test]
 fn an_end_meets_a_join() {
-    let outcomes = Outcomes::new();
-    check("a join gets the exit", Bound::exhaustive(1_000), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(1_000)
+        .outcomes("a join gets the exit", || {
             let ending = Ending::begin();
             let had_ended = ending.table.has_ended(ending.pid);
             if had_ended {
@@ -87,20 +85,17 @@ fn an_end_meets_a_join() {
             assert_eq!(*ending.join(None).unwrap(), 7);
             ending.table.drop_handle(ending.pid);
             ending.finish();
-            outcomes.observe(had_ended);
-        }
-    });
-    outcomes.assert_exactly([false, true]);
+            had_ended
+        })
+        .assert_exactly([false, true]);
 }
 
 /// Two threads: the worker ends the process, its handle leaves a call. Failure: neither calls, or
 /// both; a call that does not see the process's deeds; an exit, or a call, that is lost.
 #[test]
 fn an_end_meets_a_call() {
-    let outcomes = Outcomes::new();
-    check("a call is called once", Bound::exhaustive(19), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(19)
+        .outcomes("a call is called once", || {
             let ending = Ending::begin();
             // A panic in the call would be contained: it only takes notes.
             let (seen, caller) = (Arc::new(AtomicUsize::new(0)), thread::current().id());
@@ -119,11 +114,10 @@ fn an_end_meets_a_call() {
             ending.finish();
             assert_eq!(Arc::strong_count(&seen), 1, "the call was kept");
             // ORDERING: Relaxed: the threads are joined.
-            outcomes.observe(seen.load(Ordering::Relaxed));
-        }
-    });
-    // Called by the worker; called by the handle.
-    outcomes.assert_exactly([17, 117]);
+            seen.load(Ordering::Relaxed)
+        })
+        // Called by the worker; called by the handle.
+        .assert_exactly([17, 117]);
 }
 
 /// Two threads: the worker ends the process, its handle lets go of the exit, while a waker keeps
@@ -131,60 +125,46 @@ fn an_end_meets_a_call() {
 /// written, or twice, or never.
 #[test]
 fn an_end_meets_a_handle_that_lets_go() {
-    let outcomes = Outcomes::new();
-    check(
-        "an exit that nobody wants does not stay",
-        Bound::exhaustive(98),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let ending = Ending::begin();
-                // SAFETY: the handle has a pin; and it has not asked, and does not.
-                unsafe {
-                    ending.table.share_pin(ending.pid);
-                    ending.table.let_go_of_exit(ending.pid);
-                }
-                let at_once = Arc::strong_count(&ending.output) == 1;
-                ending.table.drop_handle(ending.pid);
-                let Ending {
-                    table,
-                    pid,
-                    output,
-                    worker,
-                    ..
-                } = ending;
-                worker.join().unwrap();
-                assert_eq!(Arc::strong_count(&output), 1, "it stays with the waker");
-                // The waker's pin.
-                table.drop_handle(pid);
-                assert_given_back(&table, 1);
-                outcomes.observe(at_once);
+    Bound::exhaustive(98)
+        .outcomes("an exit that nobody wants does not stay", || {
+            let ending = Ending::begin();
+            // SAFETY: the handle has a pin; and it has not asked, and does not.
+            unsafe {
+                ending.table.share_pin(ending.pid);
+                ending.table.let_go_of_exit(ending.pid);
             }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+            let at_once = Arc::strong_count(&ending.output) == 1;
+            ending.table.drop_handle(ending.pid);
+            let Ending {
+                table,
+                pid,
+                output,
+                worker,
+                ..
+            } = ending;
+            worker.join().unwrap();
+            assert_eq!(Arc::strong_count(&output), 1, "it stays with the waker");
+            // The waker's pin.
+            table.drop_handle(pid);
+            assert_given_back(&table, 1);
+            at_once
+        })
+        .assert_exactly([false, true]);
 }
 
 /// Two threads: the worker ends the process, its handle is dropped. The last thread out
 /// drops the exit. Failure: an exit that is dropped while it is written, or never.
 #[test]
 fn an_end_meets_no_join() {
-    let outcomes = Outcomes::new();
-    check(
-        "an exit that nobody takes is dropped",
-        Bound::exhaustive(4),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let ending = Ending::begin();
-                ending.table.drop_handle(ending.pid);
-                let dropped = Arc::strong_count(&ending.output) == 1;
-                ending.finish();
-                outcomes.observe(dropped);
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+    Bound::exhaustive(4)
+        .outcomes("an exit that nobody takes is dropped", || {
+            let ending = Ending::begin();
+            ending.table.drop_handle(ending.pid);
+            let dropped = Arc::strong_count(&ending.output) == 1;
+            ending.finish();
+            dropped
+        })
+        .assert_exactly([false, true]);
 }
 
 /// Two threads: the worker ends the process, a join gives up whenever loom likes, and then either
@@ -193,10 +173,8 @@ fn an_end_meets_no_join() {
 #[test]
 fn an_end_meets_a_join_that_gives_up() {
     for returns in [true, false] {
-        let outcomes = Outcomes::new();
-        check("a join may give up", Bound::exhaustive(1_600), {
-            let outcomes = outcomes.clone();
-            move || {
+        Bound::exhaustive(1_600)
+            .outcomes("a join may give up", move || {
                 let ending = Ending::begin();
                 let first = ending.join(Some(Instant::now()));
                 let gave_up = first.is_none();
@@ -206,10 +184,9 @@ fn an_end_meets_a_join_that_gives_up() {
                 drop(output);
                 ending.table.drop_handle(ending.pid);
                 ending.finish();
-                outcomes.observe(gave_up);
-            }
-        });
-        outcomes.assert_exactly([false, true]);
+                gave_up
+            })
+            .assert_exactly([false, true]);
     }
 }
 
@@ -218,10 +195,8 @@ fn an_end_meets_a_join_that_gives_up() {
 /// cell before it has come, or the exit of another process.
 #[test]
 fn the_next_occupant_has_another_end() {
-    let outcomes = Outcomes::new();
-    check("exits are not mixed up", Bound::exhaustive(8_200), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(8_200)
+        .outcomes("exits are not mixed up", || {
             let ending = Ending::begin();
             assert_eq!(*ending.join(None).unwrap(), 7);
             ending.table.drop_handle(ending.pid);
@@ -238,8 +213,7 @@ fn the_next_occupant_has_another_end() {
             ending.table.drop_handle(second);
             ending.worker.join().unwrap();
             assert_given_back(&ending.table, 1 + place);
-            outcomes.observe(place);
-        }
-    });
-    outcomes.assert_exactly([0, 1]);
+            place
+        })
+        .assert_exactly([0, 1]);
 }

@@ -3,7 +3,7 @@
 
 use filch_scheduler::Pid;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, Outcomes, check};
+use loom_tests::{Bound, Crossing, beside, beside_both};
 
 use crate::{Table, assert_given_back, next_occupant, one_occupant};
 
@@ -46,68 +46,60 @@ fn sent(sent: Result<bool, Arc<usize>>) -> Sent {
 /// Ready twice, or sleeps through its own wake-up; a place is lost, or let twice.
 #[test]
 fn a_late_message_reaches_nobody() {
-    let outcomes = Outcomes::new();
-    check(
-        "a late message reaches nobody",
-        Bound::preemptions(3, 1_500),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (table, first) = one_occupant();
-                let (crossing, message) = (Crossing::new(), Arc::new(1));
-                let sender = thread::spawn({
-                    let (table, crossing, message) =
-                        (table.clone(), crossing.clone(), message.clone());
-                    move || {
-                        crossing.pass();
-                        sent(table.send(first, message))
-                    }
-                });
-                crossing.pass();
-                let heard = receive(&table, first);
-                end(&table, first);
-                table.drop_handle(first);
-                crossing.pass();
-                let second = next_occupant(&table);
-                let place = second.slot();
-                let early = receive(&table, second);
-                let again = table.let_go(second);
-                let met = sender.join().unwrap();
-                if !again && met != Sent::Woke {
-                    assert_eq!(
-                        sent(table.send(second, Arc::new(2))),
-                        Sent::Woke,
-                        "it waits"
-                    );
+    Bound::preemptions(3, 1_500)
+        .outcomes("a late message reaches nobody", || {
+            let (table, first) = one_occupant();
+            let (crossing, message) = (Crossing::new(), Arc::new(1));
+            let sender = thread::spawn({
+                let (table, crossing, message) = (table.clone(), crossing.clone(), message.clone());
+                move || {
+                    crossing.pass();
+                    sent(table.send(first, message))
                 }
-                table.start(second);
-                let late = receive(&table, second);
-                assert_eq!(early, [], "a message for the first occupant");
-                let own = usize::from(!again && met != Sent::Woke);
-                assert_eq!(late, vec![2; own], "a message for the first occupant");
-                assert!(heard.is_empty() || met != Sent::Refused);
-                end(&table, second);
-                table.drop_handle(second);
-                assert_given_back(&table, 1 + place);
-                assert_eq!(Arc::strong_count(&message), 1, "the message was kept");
-                outcomes.observe((met, heard.len(), place, again));
+            });
+            crossing.pass();
+            let heard = receive(&table, first);
+            end(&table, first);
+            table.drop_handle(first);
+            crossing.pass();
+            let second = next_occupant(&table);
+            let place = second.slot();
+            let early = receive(&table, second);
+            let again = table.let_go(second);
+            let met = sender.join().unwrap();
+            if !again && met != Sent::Woke {
+                assert_eq!(
+                    sent(table.send(second, Arc::new(2))),
+                    Sent::Woke,
+                    "it waits"
+                );
             }
-        },
-    );
-    outcomes.assert_reached([
-        // Heard in time; or dropped with the first.
-        (Sent::Taken, 1, 0, false),
-        (Sent::Taken, 0, 0, false),
-        // Too late.
-        (Sent::Refused, 0, 0, false),
-        // Between claim and end, as the place is left.
-        (Sent::Taken, 0, 1, false),
-        // The wake-up is the second occupant's, who waits, or runs.
-        (Sent::Woke, 1, 0, false),
-        (Sent::Woke, 0, 0, false),
-        (Sent::Taken, 1, 0, true),
-        (Sent::Taken, 0, 0, true),
-    ]);
+            table.start(second);
+            let late = receive(&table, second);
+            assert_eq!(early, [], "a message for the first occupant");
+            let own = usize::from(!again && met != Sent::Woke);
+            assert_eq!(late, vec![2; own], "a message for the first occupant");
+            assert!(heard.is_empty() || met != Sent::Refused);
+            end(&table, second);
+            table.drop_handle(second);
+            assert_given_back(&table, 1 + place);
+            assert_eq!(Arc::strong_count(&message), 1, "the message was kept");
+            (met, heard.len(), place, again)
+        })
+        .assert_reached([
+            // Heard in time; or dropped with the first.
+            (Sent::Taken, 1, 0, false),
+            (Sent::Taken, 0, 0, false),
+            // Too late.
+            (Sent::Refused, 0, 0, false),
+            // Between claim and end, as the place is left.
+            (Sent::Taken, 0, 1, false),
+            // The wake-up is the second occupant's, who waits, or runs.
+            (Sent::Woke, 1, 0, false),
+            (Sent::Woke, 0, 0, false),
+            (Sent::Taken, 1, 0, true),
+            (Sent::Taken, 0, 0, true),
+        ]);
 }
 
 /// Three threads. Two send to a process that ends. Whatever they have not finished when its place
@@ -115,10 +107,8 @@ fn a_late_message_reaches_nobody() {
 /// that is lost, a place that is let twice; two that clean one queue at the same time.
 #[test]
 fn two_that_are_late_clear_away() {
-    let outcomes = Outcomes::new();
-    check("late senders clear away", Bound::preemptions(2, 16_800), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::preemptions(2, 16_800)
+        .outcomes("late senders clear away", || {
             let (table, pid) = one_occupant();
             let (crossing, message) = (Crossing::new(), Arc::new(1));
             let senders = [0, 1].map(|_| {
@@ -140,17 +130,16 @@ fn two_that_are_late_clear_away() {
             table.drop_handle(second);
             assert_given_back(&table, 1 + place);
             assert_eq!(Arc::strong_count(&message), 1, "a message was kept");
-            outcomes.observe((met, place));
-        }
-    });
-    outcomes.assert_reached([
-        ([Sent::Taken; 2], 0),
-        ([Sent::Taken; 2], 1),
-        ([Sent::Taken, Sent::Refused], 0),
-        ([Sent::Taken, Sent::Refused], 1),
-        ([Sent::Refused, Sent::Taken], 1),
-        ([Sent::Refused; 2], 0),
-    ]);
+            (met, place)
+        })
+        .assert_reached([
+            ([Sent::Taken; 2], 0),
+            ([Sent::Taken; 2], 1),
+            ([Sent::Taken, Sent::Refused], 0),
+            ([Sent::Taken, Sent::Refused], 1),
+            ([Sent::Refused, Sent::Taken], 1),
+            ([Sent::Refused; 2], 0),
+        ]);
 }
 
 /// Two threads. Two processes live in one place, one after the other; the other thread sends to the
@@ -159,15 +148,12 @@ fn two_that_are_late_clear_away() {
 /// what the sender has cancelled.
 #[test]
 fn a_place_is_not_lost_by_a_push_for_the_life_before() {
-    let outcomes = Outcomes::new();
-    check("a stale push loses no place", Bound::preemptions(3, 500), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::preemptions(3, 500)
+        .outcomes("a stale push loses no place", || {
             let (table, first) = one_occupant();
             let message = Arc::new(1);
-            let sender = thread::spawn({
-                let (table, message) = (table.clone(), message.clone());
-                move || sent(table.send(first, message))
+            let sender = beside_both(&table, &message, move |table, message| {
+                sent(table.send(first, message))
             });
             end(&table, first);
             table.drop_handle(first);
@@ -188,15 +174,14 @@ fn a_place_is_not_lost_by_a_push_for_the_life_before() {
                 (0..=places).collect::<Vec<_>>(),
                 "lost, or let twice"
             );
-            outcomes.observe((met, place, third));
-        }
-    });
-    outcomes.assert_reached([
-        // The sender's claim is in the queue of the second as that one leaves.
-        (Sent::Refused, 0, 1),
-        (Sent::Refused, 0, 0),
-        (Sent::Taken, 1, 1),
-    ]);
+            (met, place, third)
+        })
+        .assert_reached([
+            // The sender's claim is in the queue of the second as that one leaves.
+            (Sent::Refused, 0, 1),
+            (Sent::Refused, 0, 0),
+            (Sent::Taken, 1, 1),
+        ]);
 }
 
 /// Three threads. Two send to a process that ends, and whose handle is kept: so nobody vacates its
@@ -206,10 +191,8 @@ fn a_place_is_not_lost_by_a_push_for_the_life_before() {
 /// place is lost.
 #[test]
 fn nothing_stays_with_an_ended_process_whose_handle_is_kept() {
-    let outcomes = Outcomes::new();
-    check("nothing stays", Bound::preemptions(3, 5_000), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::preemptions(3, 5_000)
+        .outcomes("nothing stays", || {
             let (table, pid) = one_occupant();
             let message = Arc::new(1);
             let senders = [0, 1].map(|_| {
@@ -223,29 +206,25 @@ fn nothing_stays_with_an_ended_process_whose_handle_is_kept() {
             assert!(!is_there(&message), "the message stays: its handle is kept");
             table.drop_handle(pid);
             assert_given_back(&table, 1);
-            outcomes.observe((met, was_late));
-        }
-    });
-    outcomes.assert_reached([
-        ([Sent::Taken; 2], false),
-        ([Sent::Taken; 2], true),
-        ([Sent::Taken, Sent::Refused], true),
-        ([Sent::Refused, Sent::Taken], true),
-        ([Sent::Refused; 2], true),
-    ]);
+            (met, was_late)
+        })
+        .assert_reached([
+            ([Sent::Taken; 2], false),
+            ([Sent::Taken; 2], true),
+            ([Sent::Taken, Sent::Refused], true),
+            ([Sent::Refused, Sent::Taken], true),
+            ([Sent::Refused; 2], true),
+        ]);
 }
 
 /// Two threads. A process ends, and nobody moves in; the other thread sends to the one that would
 /// come next. Its queue may be open already. Failure: the message is taken.
 #[test]
 fn a_message_that_is_early_reaches_nobody() {
-    check("an early message is refused", Bound::exhaustive(19), || {
+    Bound::exhaustive(19).check("an early message is refused", || {
         let (table, first) = one_occupant();
         let next = Pid::from_bits(first.to_bits() + 1);
-        let sender = thread::spawn({
-            let table = table.clone();
-            move || sent(table.send(next, Arc::new(1)))
-        });
+        let sender = beside(&table, move |table| sent(table.send(next, Arc::new(1))));
         end(&table, first);
         table.drop_handle(first);
         assert_eq!(sender.join().unwrap(), Sent::Refused);
@@ -258,15 +237,12 @@ fn a_message_that_is_early_reaches_nobody() {
 /// Failure: the message, or the place, is left to a submission that may never come.
 #[test]
 fn a_late_sender_clears_away_what_it_sent() {
-    let outcomes = Outcomes::new();
-    check("a late sender clears away", Bound::exhaustive(1_400), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(1_400)
+        .outcomes("a late sender clears away", || {
             let (table, pid) = one_occupant();
             let message = Arc::new(1);
-            let sender = thread::spawn({
-                let (table, message) = (table.clone(), message.clone());
-                move || sent(table.send(pid, message))
+            let sender = beside_both(&table, &message, move |table, message| {
+                sent(table.send(pid, message))
             });
             end(&table, pid);
             table.drop_handle(pid);
@@ -275,12 +251,11 @@ fn a_late_sender_clears_away_what_it_sent() {
             let met = sender.join().unwrap();
             assert!(!is_there(&message), "the message stays");
             assert_given_back(&table, 1);
-            outcomes.observe((met, was_late));
-        }
-    });
-    outcomes.assert_reached([
-        (Sent::Taken, false),
-        (Sent::Taken, true),
-        (Sent::Refused, true),
-    ]);
+            (met, was_late)
+        })
+        .assert_reached([
+            (Sent::Taken, false),
+            (Sent::Taken, true),
+            (Sent::Refused, true),
+        ]);
 }

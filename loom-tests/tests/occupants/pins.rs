@@ -1,9 +1,9 @@
 //! Races of a thread that pins with the end of a process, and the beginning of another.
 
-use filch_scheduler::table::{Closed, Placement, Table, Takes};
+use filch_scheduler::table::{CLOSED, LIMITED, Placement, Table};
 use filch_scheduler::{Node, Pid};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use filch_sync::Arc;
+use loom_tests::{Bound, beside};
 
 type Processes = Table<crate::processes::Model>;
 
@@ -13,9 +13,9 @@ pub(crate) fn ended(table: &Processes) -> Pid {
     let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
+    slot.events.close();
     // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(table, slot) };
-    closed.complete(drop).leave();
+    unsafe { table.complete(slot, drop) }.leave();
     pid
 }
 
@@ -29,34 +29,30 @@ fn drop_handle(table: &Processes, pid: Pid) {
 /// one comes and goes. The thread may count its pin between the two, or under the second one, and
 /// be the last one to leave that. Failure: nobody clears the slot away, and it is lost.
 fn meets_the_last_pin(claim: &'static str, look: fn(&Processes, Pid) -> usize) {
-    let outcomes = Outcomes::new();
-    check(claim, Bound::preemptions(3, 100), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::preemptions(3, 100)
+        .outcomes(claim, move || {
             let table = Arc::new(Processes::new(Node::default()));
             let first = ended(&table);
-            let looker = thread::spawn({
-                let table = table.clone();
-                move || look(&table, first)
-            });
+            let looker = beside(&table, move |table| look(table, first));
             drop_handle(&table, first);
             let second = ended(&table);
             drop_handle(&table, second);
-            outcomes.observe(looker.join().unwrap());
+            let outcome = looker.join().unwrap();
             let slots = 0..=second.slot();
-            let occupy = |_| table.occupy(Placement::default()).unwrap().index();
+            let occupy = |_| table.occupy(Placement::default()).unwrap().index;
             let mut found: Vec<_> = slots.clone().map(occupy).collect();
             found.sort_unstable();
             assert!(found.into_iter().eq(slots), "a slot is lost");
-        }
-    });
-    outcomes.assert_exactly([0, 1]);
+            outcome
+        })
+        .assert_exactly([0, 1]);
 }
 
 #[test]
 fn a_pin_that_comes_too_late_clears_away() {
     meets_the_last_pin("a slot is cleared by the last who looked", |table, pid| {
-        usize::from(table.pin(pid).is_some())
+        // SAFETY: the pin goes at once.
+        usize::from(unsafe { table.pin(pid) }.is_some())
     });
 }
 
@@ -64,7 +60,8 @@ fn a_pin_that_comes_too_late_clears_away() {
 fn a_walk_that_comes_too_late_clears_away() {
     meets_the_last_pin(
         "a slot is cleared by the last who walked past",
-        |table, _| table.iter().count(),
+        // SAFETY: the pins go at once.
+        |table, _| unsafe { table.iter() }.count(),
     );
 }
 
@@ -73,34 +70,24 @@ fn a_walk_that_comes_too_late_clears_away() {
 /// mailbox.
 #[test]
 fn a_guessed_pid_finds_a_furnished_slot() {
-    let outcomes = Outcomes::new();
-    check(
-        "a pinned process is as its submitter wants it",
-        Bound::exhaustive(6),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let table = Arc::new(Processes::new(Node::default()));
-                let first = ended(&table);
-                drop_handle(&table, first);
-                let guess = Pid::from_bits(first.to_bits() + 1);
-                let guesser = thread::spawn({
-                    let table = table.clone();
-                    move || {
-                        let process = table.pin(guess)?;
-                        Some(process.slot().mailbox.is_limited())
-                    }
-                });
-                let mailbox = Takes::none();
-                let placement = Placement {
-                    mailbox,
-                    ..Placement::default()
-                };
-                let second = table.pid_of(table.occupy(placement).unwrap());
-                assert_eq!(second, guess);
-                outcomes.observe(guesser.join().unwrap());
-            }
-        },
-    );
-    outcomes.assert_exactly([None, Some(true)]);
+    Bound::exhaustive(6)
+        .outcomes("a pinned process is as its submitter wants it", || {
+            let table = Arc::new(Processes::new(Node::default()));
+            let first = ended(&table);
+            drop_handle(&table, first);
+            let guess = Pid::from_bits(first.to_bits() + 1);
+            let guesser = beside(&table, move |table| {
+                // SAFETY: the table is in an `Arc`, which this thread has.
+                let process = unsafe { table.pin(guess) }?;
+                Some(process.slot().has(LIMITED))
+            });
+            let placement = Placement {
+                kind: CLOSED,
+                ..Placement::default()
+            };
+            let second = table.pid_of(table.occupy(placement).unwrap());
+            assert_eq!(second, guess);
+            guesser.join().unwrap()
+        })
+        .assert_exactly([None, Some(true)]);
 }

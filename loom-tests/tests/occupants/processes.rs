@@ -6,7 +6,7 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use filch_process_state::{LetGo, Reason, Wake};
-use filch_scheduler::table::{Closed, Item, Placement, Slot, Table, Waiting};
+use filch_scheduler::table::{Item, Placement, Slot, Table, Waiting};
 use filch_scheduler::{Event, Node, Outcome, Pid, Protocol};
 use filch_slab::Batch;
 use filch_sync::Arc;
@@ -77,10 +77,11 @@ impl Processes {
     /// # Safety
     /// The caller has started the process, and ends it once.
     pub(crate) unsafe fn end(&self, pid: Pid, exit: Arc<usize>) {
+        let slot = self.slot(pid);
+        slot.events.close();
         // SAFETY: the caller's; the process's pin is given up by this alone.
-        let closed = unsafe { Closed::begin(&self.0, self.slot(pid)) };
+        let completed = unsafe { self.0.complete(slot, drop) };
         let mut batch = Batch::default();
-        let completed = closed.complete(drop);
         completed.tell_into(&mut batch, || Ok(Outcome::Output(exit)));
         self.0.give_back(&mut batch);
     }

@@ -4,7 +4,7 @@ use filch_scheduler::Node;
 use filch_scheduler::table::{Slot, Table};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::Bound;
 
 use crate::pins::ended;
 
@@ -83,10 +83,8 @@ fn left_with_two_pins(on_one_slot: bool) -> Arc<Memory> {
 /// last ones. The claim: one of the three is told to free the table, when the others do not touch
 /// it any more. A failure would be a race for the memory, or memory that nobody frees.
 fn one_frees(claim: &'static str, on_one_slot: bool, at_least: u64) {
-    let outcomes = Outcomes::new();
-    check(claim, Bound::exhaustive(at_least), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::exhaustive(at_least)
+        .outcomes(claim, move || {
             let memory = left_with_two_pins(on_one_slot);
             let holders = [0, 1].map(|number| {
                 let memory = memory.clone();
@@ -97,10 +95,9 @@ fn one_frees(claim: &'static str, on_one_slot: bool, at_least: u64) {
             let holders = holders.map(|holder| holder.join().unwrap());
             let freed = [owner, holders[0], holders[1]];
             assert_eq!(freed.iter().filter(|&&freed| freed).count(), 1, "leaked");
-            outcomes.observe(freed.iter().position(|&freed| freed));
-        }
-    });
-    outcomes.assert_exactly([Some(0), Some(1), Some(2)]);
+            freed.iter().position(|&freed| freed)
+        })
+        .assert_exactly([Some(0), Some(1), Some(2)]);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 //! Everything in it is relaxed, even its run queue: a worker sees only what the word makes visible.
 
 use filch_process_state::{Disposal, Ending, LetGo, ProcessState, Reason, State, Wake};
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::{Arc, thread};
 
 /// The end of a turn.
 #[derive(Clone, Copy)]
@@ -191,12 +191,4 @@ impl Toy {
         // SAFETY: all other threads were joined.
         self.seen.with(|seen| unsafe { *seen })
     }
-}
-
-pub(crate) fn spawn<R: 'static>(
-    toy: &Arc<Toy>,
-    f: impl FnOnce(&Toy) -> R + 'static,
-) -> thread::JoinHandle<R> {
-    let toy = Arc::clone(toy);
-    thread::spawn(move || f(&toy))
 }

@@ -2,67 +2,37 @@
 
 use filch_process_state::{Reason, State, Wake};
 use filch_sync::atomic::Ordering;
-use loom_tests::{Bound, Outcomes};
+use loom_tests::{Bound, beside};
 
-use crate::toy::{End, Toy, spawn};
+use crate::toy::{End, Toy};
 
-/// A waker against the worker that runs the process and lets go of it. One of them gets `Enqueue`,
-/// or nobody does if the queued turn already saw the event. A lost wake-up shows as an event that
-/// no turn saw.
-fn wake_races_a_turn(claim: &str, at_least: u64, reason: Reason, end: End) {
-    Outcomes::of(claim, Bound::exhaustive(at_least), move || {
-        let toy = Toy::submitted();
-        let worker = spawn(&toy, move |toy| assert!(toy.turn(end)));
-        let waker = spawn(&toy, move |toy| toy.send(0, reason));
-        let wake = waker.join().unwrap();
-        worker.join().unwrap();
-        let entries = toy.entries.load(Ordering::Relaxed);
-        assert_eq!(toy.settle(end), [true, false], "the wake-up was lost");
-        (wake, entries)
-    })
-    // Before the turn or during it, with and without a spurious turn; or after it, and then the
-    // waker enqueues.
-    .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
-}
-
-/// Two threads. A message comes while the process goes idle.
+/// Two threads: a waker against the worker that runs the process and lets go of it. One of them
+/// gets `Enqueue`, or nobody does if the queued turn already saw the event. A lost wake-up shows as
+/// an event that no turn saw.
 #[test]
-fn a_message_races_idle() {
-    wake_races_a_turn("a message races idle", 800, Reason::Message, End::Idle);
-}
-
-/// Two threads. A completion comes while the process goes idle: it wakes, too.
-#[test]
-fn a_completion_races_idle() {
-    wake_races_a_turn(
-        "a completion races idle",
-        800,
-        Reason::Completion,
-        End::Idle,
-    );
-}
-
-/// Two threads. A cancel comes while the process goes idle.
-#[test]
-fn a_cancel_races_idle() {
-    wake_races_a_turn("a cancel races idle", 800, Reason::Cancel, End::Idle);
-}
-
-/// Two threads. A completion comes while the process blocks.
-#[test]
-fn a_completion_races_block() {
-    wake_races_a_turn(
-        "a completion races block",
-        800,
-        Reason::Completion,
-        End::Block,
-    );
-}
-
-/// Two threads. A cancel comes while the process blocks.
-#[test]
-fn a_cancel_races_block() {
-    wake_races_a_turn("a cancel races block", 800, Reason::Cancel, End::Block);
+fn a_wake_up_races_a_turn() {
+    for (claim, reason, end) in [
+        ("a message races idle", Reason::Message, End::Idle),
+        ("a completion races idle", Reason::Completion, End::Idle),
+        ("a cancel races idle", Reason::Cancel, End::Idle),
+        ("a completion races block", Reason::Completion, End::Block),
+        ("a cancel races block", Reason::Cancel, End::Block),
+    ] {
+        Bound::exhaustive(800)
+            .outcomes(claim, move || {
+                let toy = Toy::submitted();
+                let worker = beside(&toy, move |toy| assert!(toy.turn(end)));
+                let waker = beside(&toy, move |toy| toy.send(0, reason));
+                let wake = waker.join().unwrap();
+                worker.join().unwrap();
+                let entries = toy.entries.load(Ordering::Relaxed);
+                assert_eq!(toy.settle(end), [true, false], "{claim}: it was lost");
+                (wake, entries)
+            })
+            // Before the turn or during it, with and without a spurious turn; or after it, and then
+            // the waker enqueues.
+            .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
+    }
 }
 
 /// Two threads. The worker runs the process, which blocks; a message comes before, during or after.
@@ -70,20 +40,21 @@ fn a_cancel_races_block() {
 /// entry in the queue, or the message unseen.
 #[test]
 fn a_message_does_not_wake_a_blocked_process() {
-    Outcomes::of("a message races block", Bound::exhaustive(800), || {
-        let toy = Toy::submitted();
-        let worker = spawn(&toy, |toy| assert!(toy.turn(End::Block)));
-        let waker = spawn(&toy, |toy| toy.send(0, Reason::Message));
-        assert_eq!(waker.join().unwrap(), Wake::Noted);
-        worker.join().unwrap();
-        assert_eq!(toy.state.state(), State::Blocked);
-        assert_eq!(toy.entries.load(Ordering::Relaxed), 0);
-        let seen_before = toy.seen()[0];
-        assert_eq!(toy.send(1, Reason::Completion), Wake::Enqueue);
-        assert_eq!(toy.settle(End::Block), [true, true]);
-        seen_before
-    })
-    .assert_exactly([false, true]);
+    Bound::exhaustive(800)
+        .outcomes("a message races block", || {
+            let toy = Toy::submitted();
+            let worker = beside(&toy, |toy| assert!(toy.turn(End::Block)));
+            let waker = beside(&toy, |toy| toy.send(0, Reason::Message));
+            assert_eq!(waker.join().unwrap(), Wake::Noted);
+            worker.join().unwrap();
+            assert_eq!(toy.state.state(), State::Blocked);
+            assert_eq!(toy.entries.load(Ordering::Relaxed), 0);
+            let seen_before = toy.seen()[0];
+            assert_eq!(toy.send(1, Reason::Completion), Wake::Enqueue);
+            assert_eq!(toy.settle(End::Block), [true, true]);
+            seen_before
+        })
+        .assert_exactly([false, true]);
 }
 
 /// Three threads. A process is blocked; one waker brings a message, one the completion, a worker
@@ -94,13 +65,11 @@ fn a_message_does_not_wake_a_blocked_process() {
 /// and the process blocks again. Then the flag must have stayed.
 #[test]
 fn a_message_beside_the_completion_is_seen_or_stays_pending() {
-    Outcomes::of(
-        "a message and a completion, a blocked process",
-        Bound::exhaustive(3_000),
-        || {
+    Bound::exhaustive(3_000)
+        .outcomes("a message and a completion, a blocked process", || {
             let toy = Toy::waiting(End::Block);
-            let sender = spawn(&toy, |toy| toy.send(0, Reason::Message));
-            let handler = spawn(&toy, |toy| toy.send(1, Reason::Completion));
+            let sender = beside(&toy, |toy| toy.send(0, Reason::Message));
+            let handler = beside(&toy, |toy| toy.send(1, Reason::Completion));
             toy.turn(End::Block);
             assert_eq!(handler.join().unwrap(), Wake::Enqueue);
             let wake = sender.join().unwrap();
@@ -109,50 +78,51 @@ fn a_message_beside_the_completion_is_seen_or_stays_pending() {
             let pending = toy.state.snapshot().is_pending(Reason::Message);
             assert!(message || pending, "the message was lost");
             (wake, message, pending)
-        },
-    )
-    .assert_exactly([
-        (Wake::Noted, true, false),
-        (Wake::Noted, true, true),
-        (Wake::Noted, false, true),
-    ]);
+        })
+        .assert_exactly([
+            (Wake::Noted, true, false),
+            (Wake::Noted, true, true),
+            (Wake::Noted, false, true),
+        ]);
 }
 
 /// Three threads. An idle process, two wakers, a worker that looks for work twice. In every
 /// interleaving there is one entry at a time (`enqueue` asserts it), and both events are seen.
 #[test]
 fn two_wakers_and_a_worker() {
-    Outcomes::of("two wakers and a worker", Bound::exhaustive(80_000), || {
-        let toy = Toy::waiting(End::Idle);
-        let first = spawn(&toy, |toy| toy.send(0, Reason::Message));
-        let second = spawn(&toy, |toy| toy.send(1, Reason::Cancel));
-        toy.turn(End::Idle);
-        toy.turn(End::Idle);
-        let answers = (first.join().unwrap(), second.join().unwrap());
-        assert_eq!(toy.settle(End::Idle), [true, true], "a wake-up was lost");
-        answers
-    })
-    .assert_exactly([
-        (Wake::Enqueue, Wake::Noted),
-        (Wake::Noted, Wake::Enqueue),
-        // A whole turn between them.
-        (Wake::Enqueue, Wake::Enqueue),
-    ]);
+    Bound::exhaustive(80_000)
+        .outcomes("two wakers and a worker", || {
+            let toy = Toy::waiting(End::Idle);
+            let first = beside(&toy, |toy| toy.send(0, Reason::Message));
+            let second = beside(&toy, |toy| toy.send(1, Reason::Cancel));
+            toy.turn(End::Idle);
+            toy.turn(End::Idle);
+            let answers = (first.join().unwrap(), second.join().unwrap());
+            assert_eq!(toy.settle(End::Idle), [true, true], "a wake-up was lost");
+            answers
+        })
+        .assert_exactly([
+            (Wake::Enqueue, Wake::Noted),
+            (Wake::Noted, Wake::Enqueue),
+            // A whole turn between them.
+            (Wake::Enqueue, Wake::Enqueue),
+        ]);
 }
 
 /// Two threads, and nobody runs the process: exactly one of two wakers is told to enqueue. Failure:
 /// both, or neither.
 #[test]
 fn one_of_two_wakers_enqueues() {
-    Outcomes::of("one of two wakers enqueues", Bound::exhaustive(4), || {
-        let toy = Toy::waiting(End::Idle);
-        let other = spawn(&toy, |toy| toy.send(0, Reason::Completion));
-        let own = toy.send(1, Reason::Message);
-        let answers = (other.join().unwrap(), own);
-        assert_eq!(toy.settle(End::Idle), [true, true]);
-        answers
-    })
-    .assert_exactly([(Wake::Enqueue, Wake::Noted), (Wake::Noted, Wake::Enqueue)]);
+    Bound::exhaustive(4)
+        .outcomes("one of two wakers enqueues", || {
+            let toy = Toy::waiting(End::Idle);
+            let other = beside(&toy, |toy| toy.send(0, Reason::Completion));
+            let own = toy.send(1, Reason::Message);
+            let answers = (other.join().unwrap(), own);
+            assert_eq!(toy.settle(End::Idle), [true, true]);
+            answers
+        })
+        .assert_exactly([(Wake::Enqueue, Wake::Noted), (Wake::Noted, Wake::Enqueue)]);
 }
 
 /// Two threads. The process is Ready with its message flag set; a second message comes just as a
@@ -160,21 +130,18 @@ fn one_of_two_wakers_enqueues() {
 /// Failure: the second event unseen.
 #[test]
 fn a_wake_up_that_changes_nothing_still_counts() {
-    Outcomes::of(
-        "a second message races start",
-        Bound::exhaustive(60),
-        || {
+    Bound::exhaustive(60)
+        .outcomes("a second message races start", || {
             let toy = Toy::waiting(End::Idle);
             assert_eq!(toy.send(0, Reason::Message), Wake::Enqueue);
-            let worker = spawn(&toy, |toy| assert!(toy.turn(End::Idle)));
+            let worker = beside(&toy, |toy| assert!(toy.turn(End::Idle)));
             let wake = toy.send(1, Reason::Message);
             worker.join().unwrap();
             let entries = toy.entries.load(Ordering::Relaxed);
             assert_eq!(toy.settle(End::Idle), [true, true], "the wake-up was lost");
             (wake, entries)
-        },
-    )
-    .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
+        })
+        .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
 }
 
 /// Three threads. One looks at a waiting process; a waker comes; a worker takes the entry, if there
@@ -182,24 +149,25 @@ fn a_wake_up_that_changes_nothing_still_counts() {
 /// on the process between the look and a turn.
 #[test]
 fn a_look_loses_no_wake_up() {
-    Outcomes::of("a look races a message", Bound::exhaustive(5_900), || {
-        let toy = Toy::waiting(End::Idle);
-        let waker = spawn(&toy, |toy| toy.send(0, Reason::Message));
-        let worker = spawn(&toy, |toy| toy.turn(End::Idle));
-        let looked = toy.look();
-        let wake = waker.join().unwrap();
-        let turn = worker.join().unwrap();
-        assert_eq!(toy.settle(End::Idle), [true, false], "the wake-up was lost");
-        (wake, looked, turn)
-    })
-    .assert_exactly([
-        // Before the look, which finds the process Ready; or after it, or after a turn.
-        (Wake::Enqueue, false, false),
-        (Wake::Enqueue, true, false),
-        (Wake::Enqueue, false, true),
-        (Wake::Enqueue, true, true),
-        // During the look, whose end enqueues.
-        (Wake::Noted, true, false),
-        (Wake::Noted, true, true),
-    ]);
+    Bound::exhaustive(5_900)
+        .outcomes("a look races a message", || {
+            let toy = Toy::waiting(End::Idle);
+            let waker = beside(&toy, |toy| toy.send(0, Reason::Message));
+            let worker = beside(&toy, |toy| toy.turn(End::Idle));
+            let looked = toy.look();
+            let wake = waker.join().unwrap();
+            let turn = worker.join().unwrap();
+            assert_eq!(toy.settle(End::Idle), [true, false], "the wake-up was lost");
+            (wake, looked, turn)
+        })
+        .assert_exactly([
+            // Before the look, which finds the process Ready; or after it, or after a turn.
+            (Wake::Enqueue, false, false),
+            (Wake::Enqueue, true, false),
+            (Wake::Enqueue, false, true),
+            (Wake::Enqueue, true, true),
+            // During the look, whose end enqueues.
+            (Wake::Noted, true, false),
+            (Wake::Noted, true, true),
+        ]);
 }

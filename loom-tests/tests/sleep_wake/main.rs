@@ -10,9 +10,9 @@
 mod pieces;
 
 use filch_processors::protocol::Idle;
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering, fence};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 /// A pool reduced to its protocol.
 struct Pool {
@@ -85,53 +85,36 @@ impl Pool {
 /// wakes it, or its second look finds the task and it wakes itself: exactly one wake-up.
 #[test]
 fn a_task_and_a_sleeper_do_not_miss_each_other() {
-    let outcomes = Outcomes::new();
-    check(
-        "one producer, one sleeper: exactly one wake-up",
-        Bound::exhaustive(10),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let pool = Pool::new(2);
-                let sleeper = thread::spawn({
-                    let pool = pool.clone();
-                    move || pool.sleep(0, false)
-                });
-                let by_producer = pool.publish();
-                let seen_by_sleeper = sleeper.join().unwrap();
-                assert_eq!(
-                    pool.tokens(),
-                    [1, 0],
-                    "a task is there and its processor sleeps"
-                );
-                outcomes.observe((by_producer, seen_by_sleeper));
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
+    Bound::exhaustive(10)
+        .outcomes("one producer, one sleeper: exactly one wake-up", || {
+            let pool = Pool::new(2);
+            let sleeper = beside(&pool, |pool| pool.sleep(0, false));
+            let by_producer = pool.publish();
+            let seen_by_sleeper = sleeper.join().unwrap();
+            assert_eq!(
+                pool.tokens(),
+                [1, 0],
+                "a task is there and its processor sleeps"
+            );
+            (by_producer, seen_by_sleeper)
+        })
+        .assert_exactly([(true, false), (false, true), (true, true)]);
 }
 
 /// Two producers at once, one of two sleepers needed: one is woken, not two. The woken one
 /// searches, and its search will find both tasks or wake the other.
 #[test]
 fn two_producers_wake_one_searcher() {
-    check(
-        "two producers: one wake-up, no storm",
-        Bound::exhaustive(15),
-        || {
-            let pool = Pool::new(2);
-            pool.idle.go_idle(0, false);
-            pool.idle.go_idle(1, false);
-            let other = thread::spawn({
-                let pool = pool.clone();
-                move || pool.publish()
-            });
-            let own = pool.publish();
-            let other = other.join().unwrap();
-            assert!(own != other, "exactly one of them wakes a processor");
-            assert_eq!(pool.tokens(), [0, 1], "the one that went idle last");
-        },
-    );
+    Bound::exhaustive(15).check("two producers: one wake-up, no storm", || {
+        let pool = Pool::new(2);
+        pool.idle.go_idle(0, false);
+        pool.idle.go_idle(1, false);
+        let other = beside(&pool, Pool::publish);
+        let own = pool.publish();
+        let other = other.join().unwrap();
+        assert!(own != other, "exactly one of them wakes a processor");
+        assert_eq!(pool.tokens(), [0, 1], "the one that went idle last");
+    });
 }
 
 /// A searcher finds a task just as a producer publishes another, sees one searching, and relies on
@@ -139,21 +122,15 @@ fn two_producers_wake_one_searcher() {
 /// second task does not wait for the first to end.
 #[test]
 fn the_last_searcher_wakes_another_before_it_runs() {
-    let outcomes = Outcomes::new();
-    check(
-        "a task published beside a searcher is not left alone",
-        Bound::exhaustive(20),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(20)
+        .outcomes(
+            "a task published beside a searcher is not left alone",
+            || {
                 let pool = Pool::new(2);
                 pool.tasks.store(1, Ordering::Relaxed);
                 pool.idle.go_idle(1, false);
                 assert!(pool.idle.try_start_searching(2));
-                let producer = thread::spawn({
-                    let pool = pool.clone();
-                    move || pool.publish()
-                });
+                let producer = beside(&pool, Pool::publish);
                 assert!(pool.take());
                 pool.stop_searching();
                 let by_producer = producer.join().unwrap();
@@ -162,28 +139,23 @@ fn the_last_searcher_wakes_another_before_it_runs() {
                     1,
                     "a task is left, and the other processor sleeps"
                 );
-                outcomes.observe(by_producer);
-            }
-        },
-    );
-    outcomes.assert_exactly([true, false]);
+                by_producer
+            },
+        )
+        .assert_exactly([true, false]);
 }
 
 /// A searcher gives up just as a producer relies on it. Its going idle and its second look are the
 /// same race as a sleeper's, with the searching count in between.
 #[test]
 fn a_searcher_that_gives_up_looks_once_more() {
-    check(
+    Bound::exhaustive(20).check(
         "a task published beside a searcher that gives up wakes one",
-        Bound::exhaustive(20),
         || {
             let pool = Pool::new(2);
             pool.idle.go_idle(1, false);
             assert!(pool.idle.try_start_searching(2));
-            let producer = thread::spawn({
-                let pool = pool.clone();
-                move || pool.publish()
-            });
+            let producer = beside(&pool, Pool::publish);
             let found = pool.take();
             if found {
                 pool.stop_searching();
@@ -205,41 +177,31 @@ fn a_searcher_that_gives_up_looks_once_more() {
 /// up, and looks once more: now it must see them.
 #[test]
 fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
-    let outcomes = Outcomes::new();
-    check(
-        "loot in a third queue is not left alone",
-        Bound::exhaustive(20),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let pool = Pool::new(4);
-                assert!(pool.idle.try_start_searching(4));
-                assert!(pool.idle.try_start_searching(4));
-                let finder = thread::spawn({
-                    let pool = pool.clone();
-                    move || {
-                        // The loot reaches its own deque.
-                        pool.tasks.store(1, Ordering::Relaxed);
-                        pool.stop_searching()
-                    }
-                });
-                let found = pool.tasks.load(Ordering::Relaxed) > 0;
-                let mut seen = found;
-                if found {
-                    pool.stop_searching();
-                } else {
-                    seen = pool.sleep(1, true);
-                }
-                let by_finder = finder.join().unwrap();
-                assert!(
-                    seen || by_finder,
-                    "the loot lies in a deque, and its neighbour sleeps"
-                );
-                outcomes.observe((found, by_finder));
+    Bound::exhaustive(20)
+        .outcomes("loot in a third queue is not left alone", || {
+            let pool = Pool::new(4);
+            assert!(pool.idle.try_start_searching(4));
+            assert!(pool.idle.try_start_searching(4));
+            let finder = beside(&pool, |pool| {
+                // The loot reaches its own deque.
+                pool.tasks.store(1, Ordering::Relaxed);
+                pool.stop_searching()
+            });
+            let found = pool.tasks.load(Ordering::Relaxed) > 0;
+            let mut seen = found;
+            if found {
+                pool.stop_searching();
+            } else {
+                seen = pool.sleep(1, true);
             }
-        },
-    );
-    outcomes.assert_reached([(true, false), (false, true), (false, false)]);
+            let by_finder = finder.join().unwrap();
+            assert!(
+                seen || by_finder,
+                "the loot lies in a deque, and its neighbour sleeps"
+            );
+            (found, by_finder)
+        })
+        .assert_reached([(true, false), (false, true), (false, false)]);
 }
 
 /// A running processor claims a batch of the global queue. While it has the tasks in hand they are
@@ -247,34 +209,24 @@ fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
 /// wakes one when the tasks are in its deque.
 #[test]
 fn a_batch_in_hand_is_announced_when_it_lands() {
-    let outcomes = Outcomes::new();
-    check(
-        "a batch taken while another goes to sleep",
-        Bound::exhaustive(20),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let pool = Pool::new(2);
-                pool.tasks.store(1, Ordering::Relaxed);
-                let sleeper = thread::spawn({
-                    let pool = pool.clone();
-                    move || pool.sleep(0, false)
-                });
-                assert!(pool.take(), "the batch is in hand");
-                let announced = pool.publish();
-                let seen = sleeper.join().unwrap();
-                assert_eq!(
-                    pool.tokens(),
-                    [1, 0],
-                    "tasks lie in a deque, and its neighbour sleeps"
-                );
-                outcomes.observe((seen, announced));
-            }
-        },
-    );
-    // The first is the one that the announcement is for: the second look fell between the claim and
-    // the landing.
-    outcomes.assert_reached([(false, true), (true, false)]);
+    Bound::exhaustive(20)
+        .outcomes("a batch taken while another goes to sleep", || {
+            let pool = Pool::new(2);
+            pool.tasks.store(1, Ordering::Relaxed);
+            let sleeper = beside(&pool, |pool| pool.sleep(0, false));
+            assert!(pool.take(), "the batch is in hand");
+            let announced = pool.publish();
+            let seen = sleeper.join().unwrap();
+            assert_eq!(
+                pool.tokens(),
+                [1, 0],
+                "tasks lie in a deque, and its neighbour sleeps"
+            );
+            (seen, announced)
+        })
+        // The first is the one that the announcement is for: the second look fell between the claim
+        // and the landing.
+        .assert_reached([(false, true), (true, false)]);
 }
 
 /// Two threads wake and return processors, while a third processor goes idle for the first time:
@@ -283,32 +235,25 @@ fn a_batch_in_hand_is_announced_when_it_lands() {
 /// that believed an old `below`.
 #[test]
 fn the_idle_stack_keeps_all() {
-    check(
-        "pop, push and pop again: every processor once",
-        Bound::preemptions(4, 80),
-        || {
-            let pool = Pool::new(3);
-            pool.idle.go_idle(0, false);
-            pool.idle.go_idle(1, false);
-            let wake_and_return = |pool: &Pool| {
-                if let Some(woken) = pool.idle.processor_to_wake(|| false) {
-                    pool.idle.go_idle(woken, true);
-                }
-            };
-            let other = thread::spawn({
-                let pool = pool.clone();
-                move || {
-                    wake_and_return(&pool);
-                    wake_and_return(&pool);
-                }
-            });
-            wake_and_return(&pool);
-            pool.idle.go_idle(2, false);
-            wake_and_return(&pool);
-            other.join().unwrap();
-            let (mut idle, searching) = pool.idle.list();
-            idle.sort_unstable();
-            assert_eq!((idle, searching), (vec![0, 1, 2], 0));
-        },
-    );
+    Bound::preemptions(4, 80).check("pop, push and pop again: every processor once", || {
+        let pool = Pool::new(3);
+        pool.idle.go_idle(0, false);
+        pool.idle.go_idle(1, false);
+        let wake_and_return = |pool: &Pool| {
+            if let Some(woken) = pool.idle.processor_to_wake(|| false) {
+                pool.idle.go_idle(woken, true);
+            }
+        };
+        let other = beside(&pool, move |pool| {
+            wake_and_return(pool);
+            wake_and_return(pool);
+        });
+        wake_and_return(&pool);
+        pool.idle.go_idle(2, false);
+        wake_and_return(&pool);
+        other.join().unwrap();
+        let (mut idle, searching) = pool.idle.list();
+        idle.sort_unstable();
+        assert_eq!((idle, searching), (vec![0, 1, 2], 0));
+    });
 }

@@ -1,8 +1,7 @@
 //! Pieces of a source, which are taken in a search and without one.
 
 use filch_sync::atomic::Ordering;
-use filch_sync::thread;
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, beside};
 
 use crate::Pool;
 
@@ -35,34 +34,28 @@ impl Pool {
 /// searching, but has not begun; so the first one may not search. A failure: it sleeps
 /// nevertheless, and the second one wakes it for the next piece in return, and so on.
 fn one_takes_pieces_while_one_is_woken(claim: &str, bound: Bound, has_tasks: bool) {
-    let outcomes = Outcomes::new();
-    check(claim, bound, {
-        let outcomes = outcomes.clone();
-        move || {
+    bound
+        .outcomes(claim, move || {
             let pool = Pool::new(2);
             pool.tasks.store(2, Ordering::Relaxed);
             pool.idle.go_idle(1, false);
             assert!(pool.wake_one());
-            let woken = thread::spawn({
-                let pool = pool.clone();
-                move || match pool.take() {
-                    false => {
-                        pool.sleep(1, true);
-                        0
-                    }
-                    true => {
-                        pool.stop_searching();
-                        1 + pool.take_pieces(1, has_tasks)
-                    }
+            let woken = beside(&pool, move |pool| match pool.take() {
+                false => {
+                    pool.sleep(1, true);
+                    0
+                }
+                true => {
+                    pool.stop_searching();
+                    1 + pool.take_pieces(1, has_tasks)
                 }
             });
             let first = pool.take_pieces(0, has_tasks);
             let second = woken.join().unwrap();
             assert_eq!(first + second, 2, "each is taken once");
-            outcomes.observe(first);
-        }
-    });
-    outcomes.assert_exactly([0, 1, 2]);
+            first
+        })
+        .assert_exactly([0, 1, 2]);
 }
 
 /// See [`one_takes_pieces_while_one_is_woken`].
@@ -84,29 +77,20 @@ fn one_that_may_not_search_takes_a_piece() {
 /// the searcher has gone to sleep.
 #[test]
 fn a_piece_that_takes_no_search_breaks_no_promise() {
-    let outcomes = Outcomes::new();
-    check(
-        "pieces: one is taken without a search, beside a producer and a searcher",
-        Bound::preemptions(3, 4_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::preemptions(3, 4_000)
+        .outcomes(
+            "pieces: one is taken without a search, beside a producer and a searcher",
+            || {
                 let pool = Pool::new(2);
                 pool.tasks.store(1, Ordering::Relaxed);
                 assert!(pool.idle.try_start_searching(2));
-                let producer = thread::spawn({
-                    let pool = pool.clone();
-                    move || pool.publish()
-                });
-                let running = thread::spawn({
-                    let pool = pool.clone();
-                    move || {
-                        let took = pool.take();
-                        if !took {
-                            pool.sleep(0, false);
-                        }
-                        took
+                let producer = beside(&pool, Pool::publish);
+                let running = beside(&pool, |pool| {
+                    let took = pool.take();
+                    if !took {
+                        pool.sleep(0, false);
                     }
+                    took
                 });
                 let found = pool.take();
                 if found {
@@ -122,9 +106,8 @@ fn a_piece_that_takes_no_search_breaks_no_promise() {
                     !left || found && took || woken == 1,
                     "a piece is left, and one sleeps"
                 );
-                outcomes.observe((found, took));
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
+                (found, took)
+            },
+        )
+        .assert_exactly([(true, false), (false, true), (true, true)]);
 }

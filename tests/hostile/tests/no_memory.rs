@@ -21,32 +21,57 @@ impl Protocol for Numbers {
     type Error = String;
 }
 
-/// Waits for a message, and is then done with its input.
-struct Waiting(Option<u32>);
+/// A process whose step is a closure: that gets the number of events, and says whether the process
+/// is done, with its input.
+struct Scripted<F> {
+    step: F,
+    input: u32,
+}
 
-impl Process<Numbers> for Waiting {
+impl<F> Process<Numbers> for Scripted<F>
+where
+    F: FnMut(&Context<'_, Numbers>, usize) -> bool + Send + 'static,
+{
     fn init(
         &mut self,
         _: &Context<'_, Numbers>,
         _: &str,
         input: u32,
     ) -> Result<(), InitError<Numbers>> {
-        self.0 = Some(input);
+        self.input = input;
         Ok(())
     }
 
     fn step(
         &mut self,
-        _: &Context<'_, Numbers>,
+        context: &Context<'_, Numbers>,
         events: Events<'_, Numbers>,
         out: &mut StepOutput<Numbers>,
     ) -> Result<(), String> {
-        match (events.count(), self.0) {
-            (1.., Some(number)) => out.done(number),
-            _ => out.idle(),
+        match (self.step)(context, events.count()) {
+            true => out.done(self.input),
+            false => out.idle(),
         }
         Ok(())
     }
+}
+
+/// Makes a process of that step.
+fn scripted<F>(step: F) -> Scripted<F>
+where
+    F: FnMut(&Context<'_, Numbers>, usize) -> bool + Send + 'static,
+{
+    Scripted { step, input: 0 }
+}
+
+/// Makes a process that waits for a message, and is then done.
+fn until_told() -> impl Process<Numbers> {
+    scripted(|_, events| events > 0)
+}
+
+/// Makes a process that ends at once.
+fn brief() -> impl Process<Numbers> {
+    scripted(|_, _| true)
 }
 
 /// Less than a full page of the table, and more than anything else that so few processes need.
@@ -59,7 +84,7 @@ fn a_submission_is_refused_and_handed_back() {
     let refused = refusing(REFUSED, || {
         loop {
             let number = waiting.len() as u32;
-            match scheduler.submit(Waiting(None), "", number) {
+            match scheduler.submit(until_told(), "", number) {
                 Ok(process) => waiting.push(process),
                 Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused)) => return refused,
                 Err(other) => panic!("{other}"),
@@ -76,13 +101,13 @@ fn a_submission_is_refused_and_handed_back() {
         panic!("there is no place for it either");
     };
 
-    // The end of one makes room for one, and the scheduler is as before. (Its worker gives the
-    // place back a moment after the join returns; if it does not, this hangs.)
-    let first = waiting.swap_remove(0);
-    scheduler.send(first.pid(), ()).unwrap();
-    assert_eq!(first.join().unwrap(), 0);
+    // Ends make room, and the scheduler is as before. (Its worker gives places back by the batch: it
+    // may keep those of some processes that have ended.)
     let mut again = Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused));
     while let Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused)) = again {
+        let ended = waiting.pop().expect("all have ended, and there is no room");
+        scheduler.send(ended.pid(), ()).unwrap();
+        ended.join().unwrap();
         let Refused { process, input } = refused;
         again = refusing(REFUSED, || {
             scheduler.submit_boxed(process.into_inner(), "", input)
@@ -105,55 +130,6 @@ fn a_submission_is_refused_and_handed_back() {
     }
 }
 
-/// Has one step, which runs its closure, and ends with its input.
-struct OneStep<F> {
-    act: Option<F>,
-    input: u32,
-}
-
-impl<F> OneStep<F>
-where
-    F: FnOnce(&Context<'_, Numbers>) + Send + 'static,
-{
-    fn that(act: F) -> Self {
-        Self {
-            act: Some(act),
-            input: 0,
-        }
-    }
-}
-
-impl<F> Process<Numbers> for OneStep<F>
-where
-    F: FnOnce(&Context<'_, Numbers>) + Send + 'static,
-{
-    fn init(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: &str,
-        input: u32,
-    ) -> Result<(), InitError<Numbers>> {
-        self.input = input;
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        context: &Context<'_, Numbers>,
-        _: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        self.act.take().expect("its only step")(context);
-        out.done(self.input);
-        Ok(())
-    }
-}
-
-/// Makes a process that ends at once, with its input.
-fn brief() -> impl Process<Numbers> {
-    OneStep::that(|_| ())
-}
-
 const MANY: usize = 4_000;
 
 /// Starts a scheduler whose table has room for [`MANY`].
@@ -164,7 +140,7 @@ fn roomy() -> Scheduler<Numbers> {
         if number.is_multiple_of(100) {
             scheduler.wait_for_standstill().unwrap();
         }
-        scheduler.submit(Waiting(None), "", number).unwrap()
+        scheduler.submit(until_told(), "", number).unwrap()
     };
     let waiting: Vec<_> = (0..MANY as u32).map(submit).collect();
     for process in waiting {
@@ -208,7 +184,10 @@ fn a_submission_is_refused_if_the_global_queue_cannot_grow() {
         let scheduler = roomy();
         let (go_on, told) = mpsc::channel();
         // Keeps the worker busy.
-        let blocking = OneStep::that(move |_| told.recv().unwrap());
+        let blocking = scripted(move |_, _| {
+            told.recv().unwrap();
+            true
+        });
         let blocking = scheduler.submit(blocking, "", 0).unwrap();
         // Less than a block.
         let (refused, submitted) = until_refused(1 << 10, |number| {
@@ -233,9 +212,10 @@ fn a_submission_is_refused_if_the_global_queue_cannot_grow() {
 fn a_worker_whose_deque_cannot_grow_uses_the_global_queue() {
     let scheduler = roomy();
     let (tell, told) = mpsc::channel();
-    let parent = OneStep::that(move |context| {
+    let parent = scripted(move |context, _| {
         let submit = |number| context.submit(brief(), "", number);
         tell.send(until_refused(3 << 10, submit)).unwrap();
+        true
     });
     let parent = scheduler.submit(parent, "", 0).unwrap();
     let (refused, submitted) = told.recv().unwrap();

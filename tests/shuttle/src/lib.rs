@@ -13,6 +13,7 @@
 //! Run with `cargo xtask shuttle`; a file here is empty without `--cfg shuttle`.
 #![cfg(shuttle)]
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -46,6 +47,21 @@ pub fn explore(claim: &str, schedules: usize, test: impl Fn() + Send + Sync + 's
     run(claim, "random", schedules, random, Arc::clone(&test));
     let pct = PctScheduler::new_from_seed(seed, DEPTH, schedules);
     run(claim, "pct", schedules, pct, test);
+}
+
+/// Does the same with each of `cases`, which stands behind the claim.
+///
+/// # Panics
+/// As [`explore`].
+pub fn explore_each<C: Copy + Display + Send + Sync + 'static>(
+    claim: &str,
+    schedules: usize,
+    cases: impl IntoIterator<Item = C>,
+    test: fn(C),
+) {
+    for case in cases {
+        explore(&format!("{claim}: {case}"), schedules, move || test(case));
+    }
 }
 
 /// Starts a thread that shrinks the pool to one processor, and grows it to three.

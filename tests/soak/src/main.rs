@@ -12,12 +12,10 @@
 
 mod account;
 mod cast;
-mod curve;
 mod machine;
 mod options;
 mod plan;
 mod random;
-mod report;
 mod soak;
 mod stage;
 
@@ -39,13 +37,7 @@ fn main() -> ExitCode {
     machine::watchdog::start();
     let length = Duration::from_secs(options.seconds);
     let outcome = soak::run(seed, length, options.phase, options.plan);
-    if let Some(file) = &options.report
-        && let Err(error) = std::fs::write(file, report::markdown(seed, &outcome))
-    {
-        eprintln!("cannot write {}: {error}", file.display());
-        return ExitCode::FAILURE;
-    }
-    print!("{}", report::text(&outcome));
+    outcome.print();
     let (passed, failed) = outcome.tally();
     println!("{passed} passed, {failed} failed");
     if failed == 0 && passed > 0 {

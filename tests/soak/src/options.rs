@@ -1,7 +1,5 @@
 //! The command line.
 
-use std::path::PathBuf;
-
 use clap::Parser;
 
 /// Runs schedulers under faults of all kinds for as long as asked, and keeps accounts of
@@ -23,8 +21,4 @@ pub(crate) struct Options {
     /// Print the plan of the phases as they begin, and the live heap after each.
     #[arg(long)]
     pub(crate) plan: bool,
-
-    /// Write the report, as Markdown, to this file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
 }

@@ -2,20 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use crate::account::findings::{begin_phase, complain, found, is_clean};
-use crate::curve::{Curve, Sample};
+use crate::account::{begin_phase, complain, found, is_clean, totals};
 use crate::machine::{heap, system};
-use crate::plan::phase::{Flood, MOST_FLOODED, Phase};
+use crate::plan::{Flood, MOST_FLOODED, Phase};
+use crate::stage::own;
 use crate::stage::resident::Resident;
-use crate::stage::{own, pool};
 
 /// The outcome of a soak.
+#[derive(Default)]
 pub(crate) struct Outcome {
-    pub(crate) elapsed: Duration,
     /// The number of completed phases, by kind.
-    pub(crate) phases: Vec<(&'static str, u64)>,
-    pub(crate) curve: Curve,
-    pub(crate) findings: Vec<String>,
+    phases: Vec<(&'static str, u64)>,
+    /// The memory in use when all was warm, and the most after a phase.
+    warm: Memory,
+    most: Memory,
+    findings: Vec<String>,
 }
 
 impl Outcome {
@@ -35,19 +36,15 @@ const WARM_UP_PHASES: u64 = 12;
 
 /// Carries out phases until `length` has passed, or one has a finding.
 pub(crate) fn run(seed: u64, length: Duration, only: Option<u64>, prints_plan: bool) -> Outcome {
-    let mut outcome = Outcome {
-        elapsed: Duration::ZERO,
-        phases: Vec::new(),
-        curve: Curve::default(),
-        findings: Vec::new(),
-    };
+    let mut outcome = Outcome::default();
     let Some(resident) = Resident::build() else {
         outcome.findings = found();
         return outcome;
     };
     warm_up(&resident);
     let began = Instant::now();
-    outcome.curve.begin(sample(began));
+    outcome.warm = Memory::in_use();
+    outcome.most = outcome.warm;
     let mut number = only.unwrap_or(0);
     while began.elapsed() < length && is_clean() {
         let phase = Phase::draw(seed, number);
@@ -60,15 +57,12 @@ pub(crate) fn run(seed: u64, length: Duration, only: Option<u64>, prints_plan: b
         if prints_plan {
             println!("phase {number}, after it: {} bytes", heap::live_bytes());
         }
-        if let Err(excess) = outcome.curve.add(sample(began)) {
-            complain(excess);
-        }
+        outcome.look_at_the_memory();
         if only.is_none() {
             number += 1;
         }
     }
     resident.end();
-    outcome.elapsed = began.elapsed();
     outcome.findings = found();
     outcome
 }
@@ -78,7 +72,6 @@ fn carry_out(phase: &Phase, resident: &Resident, number: u64) {
         Phase::Own(plan) => own::run(plan, number),
         Phase::Resident(burst) => resident.burst(burst, number),
         Phase::Flood(flood) => resident.flood(flood, number),
-        Phase::Pool(plan) => pool::run(plan),
     }
 }
 
@@ -104,20 +97,72 @@ fn warm_up(resident: &Resident) {
     }
 }
 
-fn sample(began: Instant) -> Sample {
-    Sample {
-        at: began.elapsed(),
-        heap: heap::live_bytes(),
-        resident: system::resident_bytes().unwrap_or(0),
-        threads: system::threads().unwrap_or(0),
+/// Bytes in use between two phases, when all has ended.
+#[derive(Clone, Copy, Default)]
+struct Memory {
+    /// Bytes that were allocated and not freed.
+    heap: i64,
+    /// Resident bytes, as the system counts them; 0 if it does not.
+    resident: i64,
+}
+
+impl Memory {
+    fn in_use() -> Self {
+        Self {
+            heap: heap::live_bytes(),
+            resident: system::resident_bytes().unwrap_or(0),
+        }
     }
 }
+
+/// The most heap that may be in use beyond that of the start: structures that grow to the size of
+/// the largest phase so far, and stay.
+const HEAP_BOUND: i64 = 1 << 20;
+
+/// The same for resident memory, which also holds the allocator's fragments and stacks.
+const RESIDENT_BOUND: i64 = 128 << 20;
 
 impl Outcome {
     fn count(&mut self, title: &'static str) {
         match self.phases.iter_mut().find(|(known, _)| *known == title) {
             Some((_, count)) => *count += 1,
             None => self.phases.push((title, 1)),
+        }
+    }
+
+    fn look_at_the_memory(&mut self) {
+        let (warm, now) = (self.warm, Memory::in_use());
+        self.most.heap = self.most.heap.max(now.heap);
+        self.most.resident = self.most.resident.max(now.resident);
+        for (what, more, bound) in [
+            ("", now.heap - warm.heap, HEAP_BOUND),
+            ("resident ", now.resident - warm.resident, RESIDENT_BOUND),
+        ] {
+            if more > bound {
+                complain(format!(
+                    "all has ended, and {more} {what}bytes more are in use than at the beginning"
+                ));
+            }
+        }
+    }
+
+    /// Prints the counts, the memory, and the findings.
+    pub(crate) fn print(&self) {
+        let phases = self
+            .phases
+            .iter()
+            .map(|&(title, count)| (title, count as i64));
+        for (title, count) in phases.chain(totals().filter(|(_, count)| *count > 0)) {
+            println!("{count:>9}  {title}");
+        }
+        for (what, warm, most) in [
+            ("live heap", self.warm.heap, self.most.heap),
+            ("resident", self.warm.resident, self.most.resident),
+        ] {
+            println!("{what}: {warm} bytes when warm, {most} at most after a phase");
+        }
+        for finding in &self.findings {
+            println!("VIOLATION {finding}");
         }
     }
 }

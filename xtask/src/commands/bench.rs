@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: builds the comparisons as they are measured and runs them, or what is made
-//! of stored runs. They are a workspace of their own, `benches/rivals`.
+//! of stored runs. They are a workspace of their own, `benches/rivals`. And `cargo xtask soak`:
+//! schedulers under faults of all kinds.
 
 mod carry;
 mod hello;
@@ -9,20 +10,25 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 
-use crate::commands::beside::Beside;
-use crate::support::error::Result;
-use crate::support::process::root;
+use crate::support::Result;
+use crate::support::process::{Tree, cargo_in};
 use crate::support::tally::Tally;
 
+/// The arguments of a program, which explains them by `--help`.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
-pub(crate) struct Options {
-    /// --quick, --group GROUP, --report FOLDER, --compare BEFORE AFTER, …: --help says all.
+pub(crate) struct Passed {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
 
-pub(crate) fn run(Options { arguments }: &Options) -> Result<ExitCode> {
+/// Runs the package `soak`, optimised, with every assertion, as the models are.
+pub(crate) fn soak(Passed { arguments }: &Passed) -> Result<ExitCode> {
+    let mut command = program("", "soak");
+    ended(command.args(["--profile", "loom", "--"]).args(arguments))
+}
+
+pub(crate) fn run(Passed { arguments }: &Passed) -> Result<ExitCode> {
     let words: Vec<_> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["--hello"] => hello::run()?,
@@ -38,18 +44,11 @@ pub(crate) fn run(Options { arguments }: &Options) -> Result<ExitCode> {
 
 fn measure(arguments: &[&str]) -> Result<ExitCode> {
     let mut command = program("bench", "filch-benches");
-    command
-        .args(["--profile", "measured", "--"])
-        .args(arguments);
-    if let Some(flag) = aligned_branches() {
-        command.env("RUSTFLAGS", flag);
-    }
-    if let Some(rival) = rivals::go()? {
-        command.env("FILCH_GO_RIVAL", rival);
-    }
-    if let Some(rival) = rivals::beam()? {
-        command.env("FILCH_BEAM_RIVAL", rival);
-    }
+    command.args(["--profile", "measured", "--"]);
+    command.args(arguments);
+    command.envs(aligned_branches().map(|flag| ("RUSTFLAGS", flag)));
+    command.envs(rivals::go()?.map(|rival| ("FILCH_GO_RIVAL", rival)));
+    command.envs(rivals::beam()?.map(|rival| ("FILCH_BEAM_RIVAL", rival)));
     if wants_rayon(arguments) {
         command.env("FILCH_RAYON_PROGRAMS", rivals::on_rayon()?);
     }
@@ -60,19 +59,17 @@ fn measure(arguments: &[&str]) -> Result<ExitCode> {
 fn wants_rayon(arguments: &[&str]) -> bool {
     let joined = arguments.join(" ").replace('=', " ");
     let words: Vec<_> = joined.split(' ').collect();
-    let mut groups = words
-        .windows(2)
-        .filter(|pair| pair[0] == "--group")
-        .peekable();
-    groups.peek().is_none() || groups.any(|pair| pair[1] == "rayon")
+    let pairs = words.windows(2).filter(|pair| pair[0] == "--group");
+    let groups: Vec<_> = pairs.map(|pair| pair[1]).collect();
+    groups.is_empty() || groups.contains(&"rayon")
 }
 
-/// Runs a program of that workspace, built in `target/DIRECTORY`.
-fn program(directory: &str, package: &str) -> Command {
-    let mut command = Beside::Rivals.cargo_into(directory);
-    command
-        .args(["run", "--quiet", "--package", package, "--manifest-path"])
-        .arg(root().join("benches/rivals/Cargo.toml"));
+/// Runs a program of the tree of that [name](Tree::named).
+fn program(tree: &str, package: &str) -> Command {
+    let mut command = cargo_in(tree);
+    let manifest = Tree::named(tree).root.join("Cargo.toml");
+    command.args(["run", "--quiet", "--package", package]);
+    command.arg("--manifest-path").arg(manifest);
     // The caller's directory, so that what is written is where they expect it.
     if let Ok(here) = std::env::current_dir() {
         command.current_dir(here);

@@ -1,76 +1,35 @@
-//! `cargo xtask book`: builds the book in `docs` and follows its links.
+//! `cargo xtask book`: builds the book in `docs`. Its links are followed by `cargo xtask lint`.
 
-mod links;
-
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use crate::support::error::Result;
-use crate::support::process::{cargo, files_below, fresh_folder, root, target_directory, tee};
+use crate::support::Result;
+use crate::support::process::{cargo, fresh_folder, root, target_directory, tee};
 use crate::support::tally::Tally;
-
-use links::Page;
 
 /// The version that is installed: known to build the book without warnings.
 const VERSION: &str = "0.5.4";
 
-/// The folder that mdbook writes to, as `docs/book.toml` says.
-const BUILT: &str = "target/book";
-
 pub(crate) fn run() -> Result<ExitCode> {
-    let tally = check()?;
-    println!("{tally}");
-    Ok(tally.exit_code())
+    check()?.report()
 }
 
-/// Builds the book, and counts its pages: one with a link that leads nowhere has failed, and a
-/// warning of mdbook's is a failure, too.
+/// Builds the book in `target/book`. A warning of mdbook's is a failure.
 pub(crate) fn check() -> Result<Tally> {
-    let mdbook = mdbook()?;
-    let built = root().join(BUILT);
-    // What an earlier build left would be linked to.
+    let built = target_directory("book");
     fresh_folder(&built)?;
-    let mut build = Command::new(mdbook);
-    build
-        .args(["build", "docs", "--dest-dir"])
-        .arg(&built)
-        .current_dir(root());
-    let (status, output) = tee(&mut build)?;
-    if !status.success() {
-        return Err("mdbook cannot build the book".into());
-    }
-    let mut tally = Tally::default();
-    if output.lines().any(is_warning) {
-        println!("error: the book builds with warnings");
-        tally += Tally::of(false);
-    }
-    for (name, broken) in links::broken(&pages(&built)?, &|file| built.join(file).is_file()) {
-        tally += Tally::of(broken.is_empty());
-        for message in broken {
-            println!("{BUILT}/{name}: {message}");
-        }
-    }
-    Ok(tally)
+    let mut build = Command::new(mdbook()?);
+    build.args(["build", "docs", "--dest-dir"]).arg(&built);
+    let (status, output) = tee(build.current_dir(root()))?;
+    Ok(Tally::of(
+        status.success() && !output.lines().any(is_warning),
+    ))
 }
 
 /// mdbook's log: ` WARN Could not …`, or `2026-01-01 12:00:00 [WARN] (mdbook::…): …`.
 fn is_warning(line: &str) -> bool {
     let mut words = line.split(|character: char| !character.is_alphanumeric());
     words.any(|word| matches!(word, "WARN" | "ERROR"))
-}
-
-/// The pages of the built book, by their paths in it.
-fn pages(built: &Path) -> Result<Vec<(String, Page)>> {
-    let mut pages = Vec::new();
-    for file in files_below(built, &[""], "html")? {
-        let name = file.to_string_lossy().into_owned();
-        // Its links begin at the address that the book is not published at.
-        if name != "404.html" {
-            pages.push((name, Page::parse(&fs::read_to_string(built.join(&file))?)));
-        }
-    }
-    Ok(pages)
 }
 
 /// The program, which is installed by the first call.

@@ -1,83 +1,92 @@
 //! `cargo xtask lint`: the house rules that neither rustc nor clippy knows.
 
 mod circles;
-mod finding;
 mod layers;
+mod links;
 mod openings;
 mod text;
 mod unsafety;
 
-use std::fs;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::commands::beside::Beside;
-use crate::commands::{mutants, orderings};
-use crate::support::error::Result;
+use crate::commands::mutants::{self, orderings};
+use crate::support::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::root;
+use crate::support::process::{BESIDE, known_files, root};
 use crate::support::tally::Tally;
 
-use finding::Finding;
-
-pub(crate) use layers::{primitives, primitives_without_std};
+pub(crate) use layers::{below, primitives};
 
 pub(crate) fn run() -> Result<ExitCode> {
-    let tally = check(&Workspace::read()?)?;
-    println!("{tally}");
-    Ok(tally.exit_code())
+    check()?.report()
 }
 
 /// Prints every finding; each file and each package counts as one check.
-pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
+pub(crate) fn check() -> Result<Tally> {
     let mut tally = Tally::default();
     let mut note = |findings: Vec<Finding>| {
         tally += Tally::of(findings.is_empty());
-        for finding in findings {
-            println!("{finding}");
-        }
+        findings.iter().for_each(|finding| println!("{finding}"));
     };
-    for (package, member) in &workspace.members {
-        note(layers::check(package, member));
-    }
-    for beside in Beside::ALL {
-        for (package, member) in &beside.workspace()?.members {
-            note(layers::check(package, member));
+    let layers = layers::layers()?;
+    for place in ["", BESIDE[0], BESIDE[1]] {
+        for package in Workspace::read(place)?.packages {
+            note(layers::check(&package, &layers));
         }
     }
-    for package in packages()? {
-        note(circles::check(&package)?);
+    let files = known_files()?;
+    // The libraries, the programs, and this.
+    let is_ours = |file: &Path| {
+        ["apps", "compat", "crates", "xtask"]
+            .iter()
+            .any(|of| file.starts_with(of))
+    };
+    let manifests = files
+        .iter()
+        .filter(|file| file.ends_with("Cargo.toml") && is_ours(file));
+    for package in manifests.filter_map(|file| file.parent()) {
+        if root().join(package).join("src").is_dir() {
+            note(circles::check(package)?);
+        }
     }
-    let files = text::files()?;
     for file in &files {
         note(text::check(file)?);
     }
     note(unsafety::check(&files)?);
-    let whole = |(file, message)| Finding {
-        file,
-        line: 1,
-        message,
-    };
-    let verdicts = orderings::complaints()?.into_iter();
-    let page = |message| whole((PathBuf::from(orderings::PAGE), message));
-    note(verdicts.map(page).collect());
-    let verdicts = mutants::complaints()?.into_iter();
-    let place = |(name, message)| whole((mutants::place(name), message));
-    note(verdicts.map(place).collect());
+    for message in orderings::complaints()? {
+        note(vec![Finding::of(orderings::PAGE, message)]);
+    }
+    for (name, message) in mutants::complaints()? {
+        note(vec![Finding::of(mutants::place(name), message)]);
+    }
     Ok(tally)
 }
 
-/// The folders of the packages whose files have an order: the libraries, the program, and this.
-fn packages() -> Result<Vec<PathBuf>> {
-    let mut packages = vec![PathBuf::from("xtask")];
-    for folder in ["apps", "crates", "compat"] {
-        for entry in fs::read_dir(root().join(folder))? {
-            let package = Path::new(folder).join(entry?.file_name());
-            if root().join(&package).join("src").is_dir() {
-                packages.push(package);
-            }
+/// A line that `cargo xtask lint` prints.
+#[derive(Debug)]
+struct Finding {
+    file: PathBuf,
+    /// Counted from 1.
+    line: usize,
+    message: String,
+}
+
+impl Finding {
+    /// One about a whole file.
+    fn of(file: impl Into<PathBuf>, message: impl Into<String>) -> Self {
+        Self {
+            file: file.into(),
+            line: 1,
+            message: message.into(),
         }
     }
-    packages.sort();
-    Ok(packages)
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, line) = (self.file.display(), self.line);
+        write!(formatter, "{file}:{line}: {}", self.message)
+    }
 }

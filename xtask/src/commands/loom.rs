@@ -2,23 +2,22 @@
 //!
 //! The harness in `loom-tests/src/lib.rs` prints one `model` line per model.
 
-mod build;
-mod sources;
-
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::support::error::Result;
-use crate::support::explore::{Harness, tally};
-use crate::support::process::{Tree, root};
+use crate::support::Result;
+use crate::support::explore::Harness;
+use crate::support::process::{Tree, root, sources};
+use crate::support::programs::{self, Test};
 use crate::support::tally::Tally;
 
-pub(crate) use build::models;
-
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct Options {
     /// Explore up to so many preemptions; `own`: each model's own bound; `quick`: few, in long
     /// models, as `cargo xtask test` does; `full`: every interleaving, which many models will not
@@ -30,29 +29,24 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", requires = "filter")]
     execution: Option<u64>,
 
-    /// Kill a model, and count it as failed, once it has run for this long.
-    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_LIMIT)]
-    limit: u64,
-
     /// Only the models whose `file::test` contains this.
     filter: Option<String>,
 }
 
-const DEFAULT_LIMIT: u64 = 300;
+/// A model that runs for longer has failed.
+const LIMIT: Duration = Duration::from_secs(300);
 
 impl Options {
     /// All models.
     pub(crate) fn all(bound: &str) -> Self {
         Self {
             bound: bound.to_owned(),
-            execution: None,
-            limit: DEFAULT_LIMIT,
-            filter: None,
+            ..Self::default()
         }
     }
 
     /// The harness, with the variables that it reads.
-    fn harness(&self) -> Harness<6> {
+    fn harness(&self) -> Harness {
         let mut told = vec![("FILCH_LOOM_BOUND", self.bound.clone())];
         let is_traced = std::env::var_os(LOG).is_some();
         if let Some(number) = self.execution {
@@ -61,119 +55,129 @@ impl Options {
                 told.push((LOG, "trace".to_owned()));
             }
         }
-        let mut harness = harness(told, self.limit);
-        harness.shows_all = is_traced || self.execution.is_some();
-        harness
+        Harness {
+            word: "model",
+            fields: &[
+                "model",
+                "verdict",
+                ">bound",
+                ">executions",
+                ">seconds",
+                "claim",
+            ],
+            folder: root().join("loom-tests"),
+            environment: told,
+            about_itself: "harness",
+            limit: LIMIT,
+            shows_all: is_traced || self.execution.is_some(),
+        }
     }
 }
 
 /// The variable by which loom is asked for a log.
 const LOG: &str = "LOOM_LOG";
 
-/// A file of tests about the harness itself, which hold no model.
-const ABOUT_THE_HARNESS: &str = "harness";
-
-/// The harness of models that may run for so many seconds.
-fn harness(environment: Vec<(&'static str, String)>, limit: u64) -> Harness<6> {
-    Harness {
-        word: "model",
-        fields: [
-            "model",
-            "verdict",
-            ">bound",
-            ">executions",
-            ">seconds",
-            "claim",
-        ],
-        folder: root().join("loom-tests"),
-        environment,
-        must_explore_but: Some(ABOUT_THE_HARNESS),
-        limit: Duration::from_secs(limit),
-        shows_all: false,
-    }
-}
-
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let tally = explore(options)?;
-    println!("{tally}");
-    Ok(tally.exit_code())
+    explore(options)?.report()
 }
 
 /// Builds the models, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
     let filter = options.filter.as_deref().unwrap_or_default();
-    let models = build::models_named(&Tree::here("loom"), filter)?;
-    let is_model = |file: &str| file != ABOUT_THE_HARNESS;
-    if filter.is_empty() && !models.iter().any(|model| is_model(&model.file)) {
-        return Err("there are no models".into());
-    }
+    let models = models_named(filter)?;
     let started = Instant::now();
-    let outcomes = options.harness().explore(&models)?;
-    for (model, outcome) in models.iter().zip(&outcomes) {
-        let number = failing_execution(&outcome.ended.output);
-        if let (Some(_), Some(number)) = (&outcome.failure, number) {
-            println!("to see it: cargo xtask loom --execution {number} {model}");
-        }
+    let (lines, tally) = options.harness().explore(&models)?;
+    let executions = lines.iter().filter_map(|line| line[3].parse::<u64>().ok());
+    let (models, executions) = (lines.len(), executions.sum::<u64>());
+    let seconds = started.elapsed().as_secs_f64();
+    println!("{models} models, {executions} executions, {seconds:.1} s");
+    Ok(tally)
+}
+
+/// Builds the programs of `loom-tests` that hold a model whose full name contains `filter`, and
+/// lists these models.
+fn models_named(filter: &str) -> Result<Vec<Test>> {
+    let shown = names()?;
+    let meant = shown.iter().filter(|name| name.contains(filter));
+    let files: BTreeSet<_> = meant.filter_map(|name| name.split("::").next()).collect();
+    if files.is_empty() {
+        return Err(format!("no model's name contains `{filter}`").into());
     }
-    let lines = outcomes.iter().flat_map(|outcome| &outcome.explored);
-    let executions = lines
-        .clone()
-        .filter_map(|[_, _, _, number, ..]| number.parse::<u64>().ok());
-    let (count, executions, elapsed) = (lines.count(), executions.sum::<u64>(), started.elapsed());
-    println!(
-        "{count} models, {executions} executions, {:.1} s",
-        elapsed.as_secs_f64()
-    );
-    Ok(tally(&outcomes))
+    let mut models = models(&Tree::named("loom"), &files)?;
+    // A model that the sources do not show would never be found by its name.
+    let listed: BTreeSet<_> = models.iter().map(Test::to_string).collect();
+    let is_built = |name: &&String| name.split("::").next().is_some_and(|of| files.contains(of));
+    let shown: BTreeSet<_> = shown.iter().filter(is_built).cloned().collect();
+    if let Some(model) = listed.symmetric_difference(&shown).next() {
+        return Err(
+            format!("{model}: either the sources show no such model, or no program").into(),
+        );
+    }
+    models.retain(|model| model.to_string().contains(filter));
+    Ok(models)
 }
 
-/// Finds what the harness has announced at the first panic: `execution 17 fails:`.
-fn failing_execution(output: &str) -> Option<u64> {
-    let mut numbers = output.lines().filter_map(|line| {
-        let (_, number) = line.strip_suffix(" fails:")?.rsplit_once("execution ")?;
-        number.parse().ok()
-    });
-    numbers.next()
+/// Builds these files of `loom-tests` in a tree, and lists their tests, ordered by file.
+pub(crate) fn models(tree: &Tree, files: &BTreeSet<&str>) -> Result<Vec<Test>> {
+    let mut build = tree.cargo();
+    build.args(["test", "--no-run", "--package", "loom-tests"]);
+    build.args(["--profile", "loom"]);
+    build.args(files.iter().flat_map(|file| ["--test", file]));
+    programs::tests(&mut build, &["test"])
 }
 
-/// The full names of all models.
+const TESTS: &str = "loom-tests/tests";
+
+/// Reads the full names of all models from the sources: a program that holds none of those that are
+/// asked for need not be built.
 pub(crate) fn names() -> Result<BTreeSet<String>> {
-    let programs = sources::programs(root())?;
-    let names = programs.into_iter().flat_map(|(program, tests)| {
-        let full = move |test| format!("{program}::{test}");
-        tests.into_iter().map(full)
-    });
-    Ok(names.collect())
+    let mut names = BTreeSet::new();
+    for file in sources(TESTS)? {
+        let text = fs::read_to_string(root().join(&file))?;
+        let module = place(file.strip_prefix(TESTS)?);
+        names.extend(tests_of(&text).map(|test| format!("{module}{test}")));
+    }
+    Ok(names)
 }
 
-/// Runs the models in these files of `tree` until one fails, and returns its name; those of low
-/// `rank` go first. Fewer executions than a model's author saw are no failure here: a weaker
-/// ordering may change their number and nothing else.
-pub(crate) fn first_failure(
-    tree: &Tree,
-    files: &[&str],
-    limit: u64,
-    rank: impl Fn(&str) -> usize,
-) -> Result<Option<String>> {
-    let mut models = models(tree, files)?;
-    models.sort_by_cached_key(|model| rank(&model.to_string()));
-    let harness = harness(vec![("FILCH_LOOM_ANY_COUNT", "1".to_owned())], limit);
-    for model in &models {
-        if harness.run(model)?.failure.is_some() {
-            return Ok(Some(model.to_string()));
-        }
-    }
-    Ok(None)
+/// The program that a file belongs to, and its module there: `deque::claims::` for
+/// `deque/claims.rs`.
+fn place(file: &Path) -> String {
+    let file = file.with_extension("");
+    let parts = file.iter().filter_map(OsStr::to_str);
+    let parts = parts.filter(|part| *part != "main" && *part != "mod");
+    parts.map(|part| format!("{part}::")).collect()
+}
+
+/// The names of the functions under `#[test]`.
+fn tests_of(text: &str) -> impl Iterator<Item = &str> {
+    let mut lines = text.lines().map(str::trim_start);
+    std::iter::from_fn(move || {
+        lines.find(|line| *line == "#[test]")?;
+        let function = lines.find_map(|line| line.strip_prefix("fn "))?;
+        function.split('(').next()
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::failing_execution;
+    use std::path::Path;
+
+    use super::{place, tests_of};
 
     #[test]
-    fn the_execution_that_fails_is_read_behind_libtests_prefix() {
-        let output = "running 1 test\ntest a ... execution 17 fails:\nthread 'a' panicked at b.rs";
-        assert_eq!(failing_execution(output), Some(17));
-        assert_eq!(failing_execution("the execution fails:"), None);
+    fn a_files_tests_belong_to_a_program_and_a_module() {
+        let placed = |file| place(Path::new(file));
+        assert_eq!(placed("walk.rs"), "walk::");
+        assert_eq!(placed("deque/main.rs"), "deque::");
+        assert_eq!(placed("deque/claims.rs"), "deque::claims::");
+        assert_eq!(placed("a/b/mod.rs"), "a::b::");
+    }
+
+    #[test]
+    fn attributes_may_stand_between_the_mark_and_the_function() {
+        let text = "fn no() {}\n#[test]\nfn one() {}\n\
+                    #[test]\n#[should_panic(expected = \"x\")]\nfn two() {\n";
+        assert!(tests_of(text).eq(["one", "two"]));
     }
 }

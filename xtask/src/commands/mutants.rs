@@ -1,5 +1,5 @@
 //! `cargo xtask mutants`: would a test or a model notice if a condition, an effect or an order were
-//! wrong?
+//! wrong? And `cargo xtask orderings`: if an ordering were weaker?
 //!
 //! All mutants are compiled into a copy of the tree at once, each dormant; an environment variable
 //! chooses one, so a mutant costs a run of tests and no build. The tests and models that reach it
@@ -11,7 +11,7 @@ mod edit;
 mod function;
 mod ledger;
 mod operator;
-mod progress;
+pub(crate) mod orderings;
 mod refusals;
 mod schema;
 mod subject;
@@ -19,26 +19,17 @@ mod switch;
 mod symptom;
 mod syntax;
 mod verdicts;
-mod witnesses;
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::support::code::is_for_tests;
-use crate::support::error::Result;
-use crate::support::process::{files_below, root};
+use crate::support::Result;
 use crate::support::tally::Tally;
 
-use function::Function;
 use ledger::Row;
-use progress::Progress;
 use subject::Subject;
 use verdicts::Verdicts;
-use witnesses::Witnesses;
 
 pub(crate) use ledger::place;
 
@@ -72,56 +63,27 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let filter = options.filter.as_deref().unwrap_or_default();
     let mut is_anything_open = false;
     for (name, sources) in SUBJECTS {
-        let functions = functions(sources)?;
-        let there = Witnesses::of(name)?;
+        let functions = verdicts::functions(sources)?;
         let mut verdicts = Verdicts::read(name, &functions)?;
-        let mut progress = Progress::read(name, &functions);
-        let is_meant = |function: &Function| {
+        let (mut indices, mut subjects, mut first) = (Vec::new(), Vec::new(), 0);
+        for (index, _, row) in verdicts.rows() {
+            let function = &functions[index];
             let full = format!("{} {}", function.file.display(), function.name);
-            full.contains(filter)
-        };
-        let is_underway = progress.is_underway;
-        let mut chosen = Vec::new();
-        let mut first = 0;
-        let mut is_complete = true;
-        for (index, function) in functions.into_iter().enumerate() {
-            let subject = Subject::new(function, first);
-            if subject.mutants.is_empty() {
-                verdicts.set(index, Row::default());
-                continue;
-            }
-            if !is_meant(&subject.function) {
-                continue;
-            }
-            if options.all {
-                verdicts.forget(index);
-                progress.forget(&subject.function);
-            }
-            let row = verdicts.rows()[index].1.as_ref();
-            // What is known of single mutants is built again with the others, so that the copy, and
-            // with it the programs, are the same from run to run.
-            let is_known = match progress.get(&subject.function) {
-                Some(found) => {
-                    if !is_underway {
-                        found.forget_open(&subject, row, &there);
-                    }
-                    Some(found.is_complete(&subject))
-                }
-                None => {
-                    let is_old =
-                        |row: &Row| row.is_open() || !row.by.iter().all(|by| there.has(by));
-                    row.is_none_or(is_old).then_some(false)
-                }
-            };
-            if let Some(is_judged) = is_known {
-                is_complete &= is_judged;
+            let is_open = |row: &Row| row.open().next().is_some();
+            let is_old = |row: &Row| is_open(row) || verdicts.gone(row).next().is_some();
+            if full.contains(filter) && (options.all || row.is_none_or(is_old)) {
+                let subject = Subject::new(function, first, operator::mutants);
                 first += subject.mutants.len() as u32;
-                chosen.push((index, subject));
+                indices.push(index);
+                subjects.push(subject);
             }
         }
-        if !is_complete {
-            println!("\n== {name}: {first} mutants of {} functions", chosen.len());
-            verdicts.judge(chosen, progress)?;
+        if first > 0 {
+            println!(
+                "\n== {name}: {first} mutants of {} functions",
+                subjects.len()
+            );
+            verdicts.judge(&indices, subjects)?;
         }
         verdicts.write()?;
         is_anything_open |= verdicts.report();
@@ -129,59 +91,33 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(Tally::of(!is_anything_open).exit_code())
 }
 
-/// The functions below `sources`, with their names in a ledger.
-fn functions(sources: &str) -> Result<Vec<Function>> {
-    let mut functions = Vec::new();
-    let files = if sources.ends_with(".rs") {
-        vec![PathBuf::from(sources)]
-    } else {
-        files_below(root(), &[sources], "rs")?
-    };
-    for file in files {
-        if is_for_tests(&file) {
-            continue;
-        }
-        let text = fs::read_to_string(root().join(&file))?;
-        functions.extend(function::of(&file, &text)?);
-    }
-    Ok(functions)
-}
-
 /// Lists what is wrong with the stored verdicts, by crate.
 pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
     let mut complaints = Vec::new();
     for (name, sources) in SUBJECTS {
-        let functions = functions(sources)?;
-        let there = Witnesses::of(name)?;
-        let verdicts = Verdicts::read(name, &functions)?;
+        let verdicts = Verdicts::read(name, &verdicts::functions(sources)?)?;
         let mut stale = Vec::new();
-        for (function, (at, row)) in functions.iter().zip(verdicts.rows()) {
-            match row {
-                None if operator::mutants(function, 0, &BTreeSet::new())
-                    .0
-                    .is_empty() => {}
-                None => stale.push(at.clone()),
-                Some(row) => {
-                    for survivor in row.survived.iter().filter(|known| known.because.is_empty()) {
-                        let mutant = &survivor.mutant;
-                        complaints.push((
-                            *name,
-                            format!("{at}: nothing notices `{mutant}`, and no reason is given"),
-                        ));
-                    }
-                    for by in row.by.iter().filter(|by| !there.has(by)) {
-                        stale.push(format!("{at}, whose mutants `{by}` showed, which is gone"));
-                    }
-                }
+        for (_, at, row) in verdicts.rows() {
+            let Some(row) = row else {
+                stale.push(at.clone());
+                continue;
+            };
+            let open = row.open().map(|survivor| {
+                let mutant = &survivor.mutant;
+                format!("{at}: nothing notices `{mutant}`, and no reason is given")
+            });
+            complaints.extend(open.map(|complaint| (*name, complaint)));
+            for by in verdicts.gone(row) {
+                stale.push(format!("{at}, whose mutants `{by}` showed, which is gone"));
             }
         }
         if !stale.is_empty() {
+            let list = stale.join("\n    ");
             complaints.push((
                 *name,
                 format!(
                     "no verdicts on the mutants of this code; `cargo xtask mutants {sources}` \
-                     judges them:\n    {}",
-                    stale.join("\n    ")
+                     judges them:\n    {list}"
                 ),
             ));
         }

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use crate::commands::lint;
-use crate::support::error::Result;
-use crate::support::metadata::Workspace;
-use crate::support::process::{cargo, fresh_folder, git, root, target_directory, tee, untar};
+use crate::support::Result;
+use crate::support::metadata::{Package, Workspace};
+use crate::support::process::{
+    Tree, cargo, cargo_in, fresh_folder, git, root, target_directory, tee,
+};
 use crate::support::stages::Stages;
 use crate::support::tally::{Tally, tests};
 
@@ -18,7 +19,7 @@ const PLACE: &str = "publish";
 
 pub(crate) fn run() -> Result<ExitCode> {
     let mut stages = Stages::default();
-    add_stages(&Workspace::read()?, &mut stages);
+    add_stages(&Workspace::read("")?, &mut stages);
     Ok(stages.summary())
 }
 
@@ -36,43 +37,33 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
 const MOST_LOCKED: [usize; 2] = [5, 13];
 
 fn check_locked() -> Result<Tally> {
-    let primitives = lint::primitives().map(|name| (name, MOST_LOCKED[0]));
+    let primitives = lint::primitives()?;
+    let primitives = primitives.iter().map(|name| (&**name, MOST_LOCKED[0]));
     let mut tally = Tally::default();
     for (name, most) in primitives.chain([("filch", MOST_LOCKED[1])]) {
-        let locked = locked(name)?;
-        println!("{name}: {locked}");
-        if locked > most {
-            println!("error: {name} has its users lock {locked} packages, and may {most}");
+        let mut tree = cargo();
+        tree.args(["tree", "--package", name, "--no-default-features"]);
+        tree.args(["--target", "all", "--edges", "normal,build"]);
+        let output = tree.args(["--prefix", "none", "--no-dedupe"]).output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into());
         }
+        let listed = String::from_utf8(output.stdout)?;
+        let packages = listed.lines().filter(|line| !line.is_empty());
+        let locked = packages.collect::<BTreeSet<_>>().len();
+        println!("{name} has its users lock {locked} packages, and may {most}");
         tally += Tally::of(locked <= most);
     }
     Ok(tally)
 }
 
-/// The number of packages that a user of this one locks, on whatever system.
-fn locked(package: &str) -> Result<usize> {
-    let mut tree = cargo();
-    tree.args(["tree", "--package", package, "--no-default-features"]);
-    tree.args(["--target", "all", "--edges", "normal,build"]);
-    tree.args(["--prefix", "none", "--no-dedupe"]);
-    let output = tree.output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
-    let listed = String::from_utf8(output.stdout)?;
-    let packages: BTreeSet<_> = listed.lines().filter(|line| !line.is_empty()).collect();
-    Ok(packages.len())
-}
-
 /// Packs each package, and checks what its archive has, by itself: with the features that it asks
 /// for, and without what only its tests depend on. A warning is a failure.
 fn publish(workspace: &Workspace) -> Result<Tally> {
-    let mut pack = cargo();
-    pack.args(["package", "--no-verify"])
-        .env("CARGO_TARGET_DIR", target_directory(PLACE));
-    for (name, _) in workspace.published() {
-        pack.args(["--package", name]);
-    }
+    let mut pack = cargo_in(PLACE);
+    pack.args(["package", "--no-verify"]);
+    let names = || workspace.published().map(|package| &*package.name);
+    pack.args(names().flat_map(|name| ["--package", name]));
     if !git(&["status", "--porcelain"])?.is_empty() {
         println!("there are changes that are not committed: cargo is told to take them");
         pack.arg("--allow-dirty");
@@ -82,13 +73,10 @@ fn publish(workspace: &Workspace) -> Result<Tally> {
     }
     unpack(workspace)?;
     let mut tally = Tally::default();
-    for (name, _) in workspace.published() {
-        let mut build = cargo_of_the_packages();
-        tally += Tally::of(runs_without_a_warning(build.args([
-            "check",
-            "--package",
-            name,
-        ]))?);
+    for name in names() {
+        let mut check = unpacked().cargo();
+        check.args(["check", "--package", name]);
+        tally += Tally::of(runs_without_a_warning(&mut check)?);
     }
     Ok(tally)
 }
@@ -111,68 +99,61 @@ fn is_warning(line: &str) -> bool {
 /// Unpacks the archives into a workspace of its own, whose members find each other there instead of
 /// in the registry.
 fn unpack(workspace: &Workspace) -> Result<()> {
-    let place = unpacked();
+    let place = unpacked().root;
     fresh_folder(&place)?;
-    let mut names = Vec::new();
-    for (name, member) in workspace.published() {
-        let folder = format!("{name}-{}", member.version);
+    let mut manifest = HEAD.to_owned();
+    for Package { name, version, .. } in workspace.published() {
+        let folder = format!("{name}-{version}");
         let archive = target_directory(PLACE).join(format!("package/{folder}.crate"));
-        untar(&archive, &place)?;
-        names.push((name, folder));
+        let mut tar = Command::new("tar");
+        // What is in it is modified now, or cargo would take it for old.
+        tar.arg("-xmf").arg(&archive).arg("-C").arg(&place);
+        if !tar.status()?.success() {
+            return Err(format!("{} cannot be unpacked", archive.display()).into());
+        }
+        manifest += &format!("{name} = {{ path = \"{folder}\" }}\n");
     }
-    let profiles = profiles(&fs::read_to_string(root().join("Cargo.toml"))?);
-    fs::write(place.join("Cargo.toml"), manifest(&names, &profiles))?;
+    fs::write(place.join("Cargo.toml"), manifest)?;
     // The versions that everything else is tested with.
     fs::copy(root().join("Cargo.lock"), place.join("Cargo.lock"))?;
     Ok(())
 }
 
-fn unpacked() -> PathBuf {
-    target_directory(PLACE).join("unpacked")
-}
-
-/// cargo in the workspace of the unpacked packages. What they depend on from the registry is
-/// compiled once for both workspaces.
-fn cargo_of_the_packages() -> Command {
-    let mut command = cargo();
-    command
-        .current_dir(unpacked())
-        .env("CARGO_TARGET_DIR", root().join("target"));
-    command
+/// The workspace of the unpacked packages. What they depend on from the registry is compiled once
+/// for both workspaces.
+fn unpacked() -> Tree {
+    Tree {
+        root: target_directory(PLACE).join("unpacked"),
+        target: root().join("target"),
+    }
 }
 
 /// Runs the tests of the unpacked packages: that they pass, and that no file is missing. (Their
 /// documentation's examples need none, and run in this workspace.)
 fn test() -> Result<Tally> {
-    let mut command = cargo_of_the_packages();
-    command
-        .args(["test", "--workspace", "--no-fail-fast"])
-        .args(["--lib", "--bins", "--tests", "--examples"]);
+    let mut command = unpacked().cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]);
+    command.args(["--lib", "--bins", "--tests", "--examples"]);
     tests(&mut command)
 }
 
-/// The part of the workspace's manifest about builds for tests: built alike, dependencies are
-/// built once.
-fn profiles(manifest: &str) -> String {
-    let sections = manifest.split("\n\n");
-    sections
-        .filter(|section| section.starts_with("[profile.dev"))
-        .map(|section| format!("\n{}\n", section.trim_end()))
-        .collect()
-}
+/// The manifest of that workspace. Built as in this one, dependencies are built once.
+const HEAD: &str = r#"[workspace]
+resolver = "3"
+members = ["*-*"]
 
-fn manifest(packages: &[(&str, String)], profiles: &str) -> String {
-    let mut text = "[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n".to_owned();
-    text += "\n[patch.crates-io]\n";
-    for (name, folder) in packages {
-        text += &format!("{name} = {{ path = \"{folder}\" }}\n");
-    }
-    text + profiles
-}
+[profile.dev]
+debug = "line-tables-only"
+
+[profile.dev.package."*"]
+debug = false
+
+[patch.crates-io]
+"#;
 
 #[cfg(test)]
 mod tests {
-    use super::{is_warning, manifest, profiles};
+    use super::is_warning;
 
     #[test]
     fn a_warning_is_known_by_its_beginning() {
@@ -180,22 +161,5 @@ mod tests {
             "warning: manifest has no documentation, homepage or repository"
         ));
         assert!(!is_warning("   Packaging filch v0.1.0"));
-    }
-
-    #[test]
-    fn packages_find_each_other_in_their_workspace() {
-        let text = manifest(&[("filch-sync", "filch-sync-0.1.0".to_owned())], "");
-        assert!(text.contains("members = [\"*-*\"]"));
-        assert!(
-            text.ends_with("[patch.crates-io]\nfilch-sync = { path = \"filch-sync-0.1.0\" }\n")
-        );
-    }
-
-    #[test]
-    fn packages_are_built_as_the_workspace_is() {
-        let dev = "[profile.dev]\ndebug = 1\n\n[profile.dev.package.\"*\"]\ndebug = false";
-        let all = format!("[workspace]\nmembers = []\n\n{dev}\n\n[profile.release]\nlto = true\n");
-        assert_eq!(profiles(&all), format!("\n{dev}\n"));
-        assert!(manifest(&[], &profiles(&all)).ends_with(&format!("[patch.crates-io]\n\n{dev}\n")));
     }
 }

@@ -1,26 +1,34 @@
 //! `cargo xtask rayon`: the tests of the published rayon, and ours, on our rayon-core.
 
 mod core_tests;
-pub(crate) mod programs;
-mod sources;
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-use crate::support::error::Result;
-use crate::support::process::{cargo, root, target_directory, tee};
+use crate::commands::refused::ERRORS;
+use crate::support::Result;
+use crate::support::metadata::Workspace;
+use crate::support::process::{cargo, fresh_folder, known_files, root, target_directory, write};
 use crate::support::stages::Stages;
-use crate::support::tally::{Tally, libtest_skipped, tests_tally};
+use crate::support::tally::{Tally, tests};
 
-use super::refused::Errno;
-use sources::{Count, Package, Sources};
+/// A package, and the numbers of its tests on x86-64 that it does not ignore itself.
+#[derive(Clone, Copy)]
+struct Package {
+    name: &'static str,
+    version: &'static str,
+    tests: u64,
+    /// Those of its documentation.
+    examples: u64,
+}
 
 /// The newest version that asks for the rayon-core that ours stands for.
 const RAYON: Package = Package {
     name: "rayon",
     version: "1.12.0",
-    tests: Count::of(332, 1),
-    examples: Count::of(246, 0),
+    tests: 332,
+    examples: 246,
 };
 
 /// Rayon's core, of which the tests that use the public interface are run, and the examples of its
@@ -28,16 +36,16 @@ const RAYON: Package = Package {
 const CORE: Package = Package {
     name: "rayon-core",
     version: "1.13.0",
-    tests: Count::of(108, 2),
-    examples: Count::of(27, 0),
+    tests: 108,
+    examples: 27,
 };
 
 /// Our programs on rayon, and the tests of those whose items block.
 const PROGRAMS: Package = Package {
     name: "on-rayon",
     version: "0.1.0",
-    tests: Count::of(21, 0),
-    examples: Count::of(0, 0),
+    tests: 21,
+    examples: 0,
 };
 
 pub(crate) fn run() -> Result<ExitCode> {
@@ -50,100 +58,142 @@ pub(crate) fn run() -> Result<ExitCode> {
 pub(crate) fn add_ci_stages(stages: &mut Stages) {
     add_stages(false, stages);
     if cfg!(target_os = "linux") {
-        for errno in [Errno::Eperm, Errno::Enosys] {
-            add_programs(Some(errno), stages);
+        for error in ERRORS {
+            add_programs(Some(error), stages);
         }
     }
 }
 
 fn add_stages(with_examples: bool, stages: &mut Stages) {
-    let name = "rayon's own tests";
-    stages.run(name, || {
-        let sources = Sources::fetch(&place(), &[RAYON, CORE])?;
-        let copy = sources.copy(RAYON, &place().join("ours"))?;
-        sources::append(&copy.join("Cargo.toml"), &patch())?;
-        test(&copy, RAYON, with_examples, None)
+    stages.run("rayon's own tests", || {
+        let copy = place(RAYON);
+        copy_folder(&published(RAYON)?, &copy)?;
+        let manifest = copy.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest)? + "\n[workspace]\n";
+        fs::write(manifest, text)?;
+        test(RAYON, with_examples, None)
     });
-    let name = "rayon-core's own tests of what is public";
-    stages.run(name, || {
-        let sources = Sources::fetch(&place(), &[RAYON, CORE])?;
-        let package = place().join("ours/rayon-core-tests");
-        core_tests::make(sources.of(CORE)?, &package)?;
-        sources::append(&package.join("Cargo.toml"), &patch())?;
-        test(&package, CORE, with_examples, None)
+    stages.run("rayon-core's own tests of what is public", || {
+        core_tests::make(&published(CORE)?, &place(CORE))?;
+        test(CORE, with_examples, None)
     });
     add_programs(None, stages);
 }
 
-/// The programs; where there is an error, in a process to which the kernel refuses heavy fences by
+/// The programs; where there is an error, in processes to which the kernel refuses heavy fences by
 /// that.
-fn add_programs(refused: Option<Errno>, stages: &mut Stages) {
-    let remark = match refused {
-        None => "",
-        Some(Errno::Eperm) => ", heavy fences refused",
-        Some(Errno::Enosys) => ", heavy fences unknown",
-    };
-    stages.run(
-        format!("programs on rayon whose items block{remark}"),
-        || {
-            let package = place().join("ours").join(PROGRAMS.name);
-            programs::copy(&package, true)?;
-            test(&package, PROGRAMS, false, refused)
-        },
-    );
+fn add_programs(refused: Option<&str>, stages: &mut Stages) {
+    let mut name = "programs on rayon whose items block".to_owned();
+    if let Some(error) = refused {
+        name += &format!(", heavy fences refused: {error}");
+    }
+    stages.run(name, || {
+        copy_programs(&place(PROGRAMS))?;
+        test(PROGRAMS, false, refused)
+    });
 }
 
-/// Returns the folder where all of it is made.
-fn place() -> PathBuf {
-    target_directory("rayon")
+/// Returns the folder where a package is made.
+fn place(package: Package) -> PathBuf {
+    target_directory("rayon").join(format!("{}-{}", package.name, package.version))
 }
 
-/// The lines that a manifest needs besides.
-fn patch() -> String {
+/// The options by which cargo takes our rayon-core.
+pub(crate) fn on_ours() -> [String; 2] {
     let path = root().join("compat/rayon-core");
-    let path = path.display();
-    format!("\n[workspace]\n\n[patch.crates-io]\nrayon-core = {{ path = \"{path}\" }}\n")
+    let patch = format!("patch.crates-io.rayon-core.path = {path:?}");
+    ["--config".to_owned(), patch]
 }
 
-/// Runs the tests of the package in that folder, all of them; and the examples, if wanted.
-fn test(
-    folder: &Path,
-    package: Package,
-    with_examples: bool,
-    refused: Option<Errno>,
-) -> Result<Tally> {
+/// Returns the folder into which cargo has unpacked a published package; it downloads what is not
+/// there.
+fn published(package: Package) -> Result<PathBuf> {
+    let folder = target_directory("rayon").join("fetch");
+    write(b"", &folder.join("src/lib.rs"))?;
+    let mut manifest =
+        "[package]\nname = \"fetch\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n".to_owned();
+    for Package { name, version, .. } in [RAYON, CORE] {
+        manifest += &format!("{name} = \"={version}\"\n");
+    }
+    write(manifest.as_bytes(), &folder.join("Cargo.toml"))?;
+    let mut cargo = cargo();
+    cargo.current_dir(folder);
+    let manifest = find(cargo, package)?.manifest_path;
+    Ok(manifest.with_file_name(""))
+}
+
+/// Finds the package among those that cargo takes.
+fn find(mut cargo: Command, package: Package) -> Result<crate::support::metadata::Package> {
+    let Package { name, version, .. } = package;
+    let packages = Workspace::read_by(cargo.arg("metadata"))?.packages;
+    let mut packages = packages.into_iter();
+    let found = packages.find(|found| found.name == name && found.version == version);
+    found.ok_or_else(|| format!("cargo has no {name} {version}").into())
+}
+
+/// Copies what is in a folder; files keep their time stamps, so that they are built once.
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    let mut copy = Command::new("cp");
+    copy.arg("-rp").arg(from.join(".")).arg(to);
+    if copy.status()?.success() {
+        return Ok(());
+    }
+    Err(format!("{copy:?} has failed").into())
+}
+
+/// Copies `examples/rayon`, programs on rayon with tests of ours, for either core.
+pub(crate) fn copy_programs(place: &Path) -> Result<()> {
+    // cargo finds programs and tests by looking.
+    fresh_folder(&place.join("src"))?;
+    fresh_folder(&place.join("tests"))?;
+    for file in known_files()? {
+        if let Ok(own) = file.strip_prefix("examples/rayon") {
+            write(&fs::read(root().join(&file))?, &place.join(own))?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the tests of a package, all of them; and the examples, if wanted.
+fn test(package: Package, with_examples: bool, refused: Option<&str>) -> Result<Tally> {
     let cargo = || {
         let mut command = cargo();
         command
-            .current_dir(folder)
-            .env("CARGO_TARGET_DIR", place().join("target"))
+            .args(on_ours())
+            .current_dir(place(package))
+            .env("CARGO_TARGET_DIR", target_directory("rayon").join("target"))
             .env_remove("RAYON_NUM_THREADS");
         command
     };
-    if sources::is_from_registry(cargo(), CORE)? {
+    if find(cargo(), CORE)?.source.is_some() {
         return Err("cargo takes another rayon-core than ours".into());
     }
-    let mut tests = cargo();
-    tests.args(["test", "--no-fail-fast"]);
-    let wanted = if with_examples {
-        package.tests + package.examples
-    } else {
-        tests.args(["--lib", "--tests"]);
-        package.tests
-    };
-    if let Some(errno) = refused {
-        tests = errno.refusing(&tests)?;
+    let mut command = cargo();
+    if let Some(error) = refused {
+        let program = std::env::current_exe()?;
+        let runner = [
+            &*program.to_string_lossy(),
+            "refused",
+            "--errno",
+            error,
+            "--",
+        ];
+        command.args([
+            "--config",
+            &format!("target.'cfg(all())'.runner = {runner:?}"),
+        ]);
     }
-    let (status, output) = tee(&mut tests)?;
-    let mut tally = tests_tally(&output);
-    let [ignored, left_out] = ["ignored", "filtered out"].map(|how| libtest_skipped(&output, how));
-    let is_all = tally.passed >= wanted.run && ignored == wanted.ignored && left_out == 0;
-    if !status.success() || !is_all {
-        let (name, run, own) = (package.name, wanted.run, wanted.ignored);
-        println!(
-            "error: {name} has {run} tests and ignores {own}; {tally}, {ignored} ignored, \
-             {left_out} filtered out"
-        );
+    command.args(["test", "--no-fail-fast"]);
+    let mut wanted = package.tests;
+    if with_examples {
+        wanted += package.examples;
+    } else {
+        command.args(["--lib", "--tests"]);
+    }
+    let mut tally = tests(&mut command)?;
+    if tally.passed < wanted {
+        println!("error: {} has {wanted} tests; {tally}", package.name);
         tally.failed = tally.failed.max(1);
     }
     Ok(tally)

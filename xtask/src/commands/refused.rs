@@ -1,54 +1,31 @@
 //! `cargo xtask refused`: a command in a process that may pass no heavy fences.
 
-use std::env;
 use std::ffi::OsString;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::support::error::Result;
+use crate::support::Result;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The error that the kernel answers with.
-    #[arg(long, value_enum, default_value_t = Errno::Eperm)]
-    errno: Errno,
+    /// The error that the kernel answers with: that of a filter, as container runtimes have them,
+    /// or of a kernel without the call.
+    #[arg(long, default_value = "eperm", value_parser = ERRORS)]
+    errno: String,
 
     /// The program, and what it is to do.
     #[arg(required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 
-/// The answers of a filter, as container runtimes have them, and of a kernel without the call.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Errno {
-    Eperm,
-    Enosys,
-}
-
-impl Errno {
-    /// The command, to be run in a process to which the kernel answers so.
-    pub(crate) fn refusing(self, command: &Command) -> Result<Command> {
-        let mut refused = Command::new(env::current_exe()?);
-        let name = self.to_possible_value().ok_or("it has a name")?;
-        refused.args(["refused", "--errno", name.get_name(), "--"]);
-        refused.arg(command.get_program()).args(command.get_args());
-        if let Some(folder) = command.get_current_dir() {
-            refused.current_dir(folder);
-        }
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => refused.env(name, value),
-                None => refused.env_remove(name),
-            };
-        }
-        Ok(refused)
-    }
-}
+pub(crate) const ERRORS: [&str; 2] = ["eperm", "enosys"];
 
 #[cfg(target_os = "linux")]
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    use std::env::consts::ARCH;
     use std::os::unix::process::CommandExt;
+    use std::process::Command;
 
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
@@ -59,15 +36,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         283
     };
 
-    let errno = match options.errno {
-        Errno::Eperm => 1,
-        Errno::Enosys => 38,
-    };
+    let errno = if options.errno == "eperm" { 1 } else { 38 };
     let filter: BpfProgram = SeccompFilter::new(
         [(CALL, Vec::new())].into(),
         SeccompAction::Allow,
         SeccompAction::Errno(errno),
-        env::consts::ARCH.try_into()?,
+        ARCH.try_into()?,
     )?
     .try_into()?;
     apply_filter(&filter)?;

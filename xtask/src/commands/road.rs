@@ -6,13 +6,12 @@
 mod walk;
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::process::{Command, ExitCode};
 
 use clap::Args;
 
-use crate::support::error::Result;
+use crate::support::Result;
 use crate::support::process::{cargo, root, runs};
 use crate::support::programs;
 use crate::support::tally::Tally;
@@ -97,41 +96,26 @@ fn compare(roads: &[Walked]) -> Result<Tally> {
 }
 
 /// Files, crates and instructions.
-fn measures(road: &Walked) -> [f64; 3] {
-    let crates = road
-        .files
-        .iter()
-        .filter_map(|(file, _)| file.split('/').next());
-    let crates: BTreeSet<_> = crates.collect();
-    let instructions: f64 = road.files.iter().map(|(_, count)| count).sum();
-    [
-        road.files.len() as f64,
-        crates.len() as f64,
-        instructions.round(),
-    ]
+fn measures(Walked { files, .. }: &Walked) -> [f64; 3] {
+    let crates = files.iter().filter_map(|(file, _)| file.split('/').next());
+    let crates = crates.collect::<BTreeSet<_>>().len();
+    let instructions: f64 = files.iter().map(|(_, count)| count).sum();
+    [files.len() as f64, crates as f64, instructions.round()]
 }
 
 /// Reads the page's row on a road.
 fn row(page: &str, name: &str) -> Option<[f64; 3]> {
-    let row = page
-        .lines()
-        .find_map(|line| line.strip_prefix(&format!("| {name} |")))?;
-    let cells: Vec<_> = row
-        .split('|')
-        .filter_map(|cell| cell.trim().parse().ok())
-        .collect();
-    cells.try_into().ok()
+    let begin = format!("| {name} |");
+    let row = page.lines().find_map(|line| line.strip_prefix(&begin))?;
+    let cells = row.split('|').filter_map(|cell| cell.trim().parse().ok());
+    cells.collect::<Vec<_>>().try_into().ok()
 }
 
 fn page(roads: &[Walked]) -> String {
     let mut page = HEAD.to_owned();
     for road in roads {
         let [files, crates, instructions] = measures(road);
-        let _ = writeln!(
-            page,
-            "| {} | {files} | {crates} | {instructions} |",
-            road.name
-        );
+        page += &format!("| {} | {files} | {crates} | {instructions} |\n", road.name);
     }
     page + &sections(roads)
 }
@@ -140,10 +124,9 @@ fn sections(roads: &[Walked]) -> String {
     let mut text = String::new();
     for road in roads {
         let title = road.name.replacen('a', "A", 1);
-        let _ = writeln!(text, "\n## {title}\n\n| file | instructions |\n|---|--:|");
-        for (file, count) in &road.files {
-            let _ = writeln!(text, "| {file} | {count:.1} |");
-        }
+        text += &format!("\n## {title}\n\n| file | instructions |\n|---|--:|\n");
+        let rows = road.files.iter();
+        text.extend(rows.map(|(file, count)| format!("| {file} | {count:.1} |\n")));
     }
     text
 }

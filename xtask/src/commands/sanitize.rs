@@ -4,19 +4,11 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use crate::support::error::Result;
-use crate::support::metadata::Workspace;
+use crate::commands::lint;
+use crate::support::Result;
 use crate::support::process::{other_toolchain, root, target_directory};
 use crate::support::stages::Stages;
 use crate::support::tally::tests;
-
-/// Sanitizers need an explicit target, if only this machine's: without one, build scripts would be
-/// instrumented too.
-fn target() -> String {
-    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
-}
-
-const NIGHTLY: &str = "nightly";
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -24,7 +16,7 @@ pub(crate) struct Options {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Sanitizer {
+pub(crate) enum Sanitizer {
     /// Data races in the code as shipped.
     Thread,
     /// Use after free, and leaks.
@@ -32,59 +24,49 @@ enum Sanitizer {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    if other_toolchain(NIGHTLY).is_none() {
-        return Err(
-            "sanitizers need a nightly toolchain: `rustup toolchain install nightly`".into(),
-        );
-    }
-    let workspace = Workspace::read()?;
     let mut stages = Stages::default();
-    options.sanitizer.add_stage(&workspace, &mut stages);
+    add_stage(options.sanitizer, &mut stages)?;
     Ok(stages.summary())
 }
 
-/// Adds CI's part: AddressSanitizer, which has no false alarms, where there is a nightly
-/// toolchain.
-pub(crate) fn add_ci_stage(workspace: &Workspace, stages: &mut Stages) {
-    if other_toolchain(NIGHTLY).is_some() {
-        Sanitizer::Address.add_stage(workspace, stages);
-    } else {
-        stages.skip("AddressSanitizer", "nightly toolchain");
-    }
-}
+/// Tests that are left out: what is resident under a sanitizer is its own allocator's doing; its
+/// frames are larger than what a pool keeps of a stack to say that it is full; and it takes most of
+/// the address space, which the last two bound.
+const SKIPPED: [&str; 4] = [
+    "bytes_resident",
+    "a_stack_that_is_full",
+    "refused::calls_come_back_without_a_substitute",
+    "refused::the_threads_that_there_are_do_all_the_work",
+];
 
-impl Sanitizer {
-    fn add_stage(self, workspace: &Workspace, stages: &mut Stages) {
-        let (name, flags) = match self {
-            Self::Thread => (
-                "ThreadSanitizer",
-                "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer --cfg filch_tsan",
-            ),
-            Self::Address => ("AddressSanitizer", "-Zsanitizer=address"),
-        };
-        let suppressions = root().join("xtask/tsan-suppressions.txt");
-        let suppressions = format!("suppressions={}", suppressions.display());
-        let mut command = other_toolchain(NIGHTLY).expect("the callers have asked");
-        command
-            .args(["test", "--no-fail-fast", "--lib", "--tests"])
-            .args(["--target", &target()])
-            .env("RUSTFLAGS", flags)
-            .env("TSAN_OPTIONS", suppressions)
-            .env("CARGO_TARGET_DIR", target_directory(name));
-        let packages = workspace.reachable_from("filch");
-        for package in packages.into_iter().chain(["linearizability"]) {
-            command.args(["--package", package]);
+pub(crate) fn add_stage(sanitizer: Sanitizer, stages: &mut Stages) -> Result<()> {
+    let (name, flags) = match sanitizer {
+        Sanitizer::Thread => (
+            "ThreadSanitizer",
+            "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer --cfg filch_tsan",
+        ),
+        Sanitizer::Address => ("AddressSanitizer", "-Zsanitizer=address"),
+    };
+    let Some(mut command) = other_toolchain("nightly") else {
+        stages.skip(name, "nightly toolchain");
+        return Ok(());
+    };
+    let suppressions = root().join("xtask/tsan-suppressions.txt");
+    let suppressions = format!("suppressions={}", suppressions.display());
+    command.env("RUSTFLAGS", flags);
+    command.env("TSAN_OPTIONS", suppressions);
+    command.env("CARGO_TARGET_DIR", target_directory(name));
+    command.args(["test", "--no-fail-fast", "--lib", "--tests"]);
+    // Sanitizers need an explicit target, if only this machine's: without one, build scripts would
+    // be instrumented too.
+    command.args(["--target", "host-tuple", "--package", "linearizability"]);
+    for package in lint::below("filch")? {
+        if !["filch-metrics", "filch-testing"].contains(&&*package) {
+            command.args(["--package", &package]);
         }
-        // What is resident under a sanitizer is its own allocator's doing; and its frames are
-        // larger than what a pool keeps of a stack to say that it is full.
-        command.args(["--", "--skip", "bytes_resident"]);
-        command.args(["--skip", "a_stack_that_is_full"]);
-        // They bound the address space, of which the sanitizer takes most.
-        command.args(["--skip", "refused::calls_come_back_without_a_substitute"]);
-        command.args([
-            "--skip",
-            "refused::the_threads_that_there_are_do_all_the_work",
-        ]);
-        stages.run(name, || tests(&mut command));
     }
+    command.arg("--");
+    command.args(SKIPPED.iter().flat_map(|test| ["--skip", test]));
+    stages.run(name, || tests(&mut command));
+    Ok(())
 }

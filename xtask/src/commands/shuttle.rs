@@ -9,21 +9,21 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::support::error::Result;
-use crate::support::explore::{Harness, tally};
-use crate::support::process::{cargo_with_cfg, root};
+use crate::support::Result;
+use crate::support::explore::Harness;
+use crate::support::process::{cargo_in, root};
 use crate::support::programs;
-use crate::support::tally::{Tally, tests};
+use crate::support::tally::Tally;
 
 #[derive(Args, Default)]
 pub(crate) struct Options {
     /// Run N schedules of each kind instead of each test's own number.
     #[arg(long, value_name = "N")]
-    schedules: Option<u64>,
+    schedules: Option<String>,
 
     /// Other random schedules than those of seed 0.
     #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    seed: Option<String>,
 
     /// Run this one schedule: the text that a failing test has printed. Select that test by its
     /// full name.
@@ -38,14 +38,12 @@ pub(crate) struct Options {
 const LIMIT: Duration = Duration::from_secs(3600);
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let tally = explore(options)?;
-    println!("{tally}");
-    Ok(tally.exit_code())
+    explore(options)?.report()
 }
 
 /// Builds the tests, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
-    let mut build = cargo_with_cfg("shuttle");
+    let mut build = cargo_in("shuttle");
     build.args(["test", "--no-run", "--package", "shuttle-tests"]);
     build.args(["--profile", "loom"]);
     let mut tests = programs::tests(&mut build, &["test"])?;
@@ -54,33 +52,21 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     if tests.is_empty() {
         return Err(format!("no test's name contains `{filter}`").into());
     }
-    let number = |number: Option<u64>| number.map(|number| number.to_string());
     let asked = [
-        ("FILCH_SHUTTLE_SCHEDULES", number(options.schedules)),
-        ("FILCH_SHUTTLE_SEED", number(options.seed)),
-        ("FILCH_SHUTTLE_REPLAY", options.replay.clone()),
+        ("FILCH_SHUTTLE_SCHEDULES", &options.schedules),
+        ("FILCH_SHUTTLE_SEED", &options.seed),
+        ("FILCH_SHUTTLE_REPLAY", &options.replay),
     ];
-    let asked = asked
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)));
+    let asked = asked.into_iter();
+    let asked = asked.filter_map(|(name, value)| Some((name, value.clone()?)));
     let harness = Harness {
         word: "schedules",
-        fields: ["test", "schedules", ">number", ">seconds", "claim"],
+        fields: &["test", "schedules", ">number", ">seconds", "claim"],
         folder: root().join("tests/shuttle"),
         environment: asked.collect(),
-        must_explore_but: None,
+        about_itself: "",
         limit: LIMIT,
         shows_all: false,
     };
-    Ok(tally(&harness.explore(&tests)?))
-}
-
-/// Runs the tests of `filch-testing`, in which users' tests run.
-pub(crate) fn tests_of_testing() -> Result<Tally> {
-    let mut test = cargo_with_cfg("shuttle");
-    test.args(["test", "--package", "filch-testing", "--profile", "loom"]);
-    for variable in ["SCHEDULES", "SEED"] {
-        test.env_remove(format!("FILCH_TESTING_{variable}"));
-    }
-    tests(&mut test)
+    Ok(harness.explore(&tests)?.1)
 }

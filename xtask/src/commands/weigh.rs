@@ -1,8 +1,8 @@
 //! `cargo xtask weigh`: the lines that each room has, and the most that it may have.
 //!
-//! `src` counts the lines of sources, with comments and blank ones; unit tests are left out, from
+//! A room is the sources of a package, with comments and blank lines; unit tests are left out, from
 //! a file's first `#[cfg(test)]` on, and so are files that are named `tests.rs` or stand below a
-//! `tests`. `code` is the same without comments and blank lines. `all` is every line.
+//! `tests`. Of the repository, every line counts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,16 +11,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::support::Result;
 use crate::support::code::is_for_tests;
-use crate::support::error::Result;
-use crate::support::process::{fresh_folder, git, root, target_directory, untar};
+use crate::support::process::{git, root};
 use crate::support::table::Table;
 use crate::support::tally::Tally;
 
-/// The most lines of the repository, and of each package's sources.
+/// The most lines of each room.
 const BUDGETS: &str = "xtask/budgets.toml";
-
-const REPOSITORY: &str = "the repository";
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -33,117 +31,79 @@ pub(crate) struct Options {
     write: bool,
 }
 
-/// `src`, `code` and `all` of each room.
-type Rooms = BTreeMap<String, [usize; 3]>;
+/// The lines of each room.
+type Rooms = BTreeMap<String, usize>;
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let rooms = weigh(root(), &git(&["ls-files"])?);
     if options.write {
-        let mut budgets = "# Made by `cargo xtask weigh --write`.\n".to_owned();
-        for (room, weight) in rooms.iter().filter(|(room, _)| is_bounded(room)) {
-            budgets += &format!("{room:?} = {}\n", weight[counted(room)]);
-        }
-        fs::write(root().join(BUDGETS), budgets)?;
+        let budgets = toml::to_string(&weigh()?)?;
+        let head = "# Made by `cargo xtask weigh --write`.\n";
+        fs::write(root().join(BUDGETS), head.to_owned() + &budgets)?;
     }
-    let before = options.against.as_deref().map(weigh_commit).transpose()?;
-    Ok(report(&rooms, &before.unwrap_or_default())?.exit_code())
+    let mut before = Rooms::new();
+    if let Some(commit) = &options.against {
+        let listed = git(&["ls-tree", "-r", "--name-only", commit])?;
+        before = rooms(&listed, |file| {
+            git(&["show", &format!("{commit}:{file}")]).unwrap_or_default()
+        });
+    }
+    Ok(report(&before)?.exit_code())
 }
 
 /// Compares the tree as it is with the budgets; each of these is one check.
 pub(crate) fn check() -> Result<Tally> {
-    report(&weigh(root(), &git(&["ls-files"])?), &Rooms::new())
+    report(&Rooms::new())
 }
 
-fn report(rooms: &Rooms, before: &Rooms) -> Result<Tally> {
-    let budgets: BTreeMap<String, usize> =
-        toml::from_str(&fs::read_to_string(root().join(BUDGETS))?)?;
+fn report(before: &Rooms) -> Result<Tally> {
+    let budgets: Rooms = toml::from_str(&fs::read_to_string(root().join(BUDGETS))?)?;
     let mut tally = Tally::default();
-    let mut table = Table::new(["room", ">src", ">code", ">all", ">at most", ">before", ""]);
-    for (room, weight) in rooms {
-        let most = budgets.get(room).copied().or(is_bounded(room).then_some(0));
-        let is_light = most.is_none_or(|most| weight[counted(room)] <= most);
-        if most.is_some() {
-            tally += Tally::of(is_light);
-        }
-        let [src, code, all] = weight.map(|lines| lines.to_string());
-        let [most, before] = [most, before.get(room).map(|weight| weight[counted(room)])]
-            .map(|lines| lines.map_or(String::new(), |lines| lines.to_string()));
-        let verdict = if is_light { "" } else { "TOO HEAVY" }.to_owned();
-        table.row([room.clone(), src, code, all, most, before, verdict]);
+    let mut table = Table::new(&["room", ">lines", ">at most", ">before", ""]);
+    for (room, lines) in weigh()? {
+        let most = budgets.get(&room).copied().unwrap_or_default();
+        tally += Tally::of(lines <= most);
+        let verdict = if lines <= most { "" } else { "TOO HEAVY" };
+        let before = before.get(&room).map_or(String::new(), usize::to_string);
+        let [lines, most] = [lines, most].map(|lines| lines.to_string());
+        table.row([room, lines, most, before, verdict.to_owned()]);
     }
     print!("{table}");
     Ok(tally)
 }
 
-fn is_bounded(room: &str) -> bool {
-    room == REPOSITORY || counted(room) == 0 && !room.contains('*')
+/// The rooms of the tree as it is. A file that was deleted, and the deletion is not committed,
+/// weighs nothing.
+fn weigh() -> Result<Rooms> {
+    let read = |file: &str| fs::read_to_string(root().join(file)).unwrap_or_default();
+    Ok(rooms(&git(&["ls-files"])?, read))
 }
 
-/// Picks the weight of a room that counts: its sources, or all of it.
-fn counted(room: &str) -> usize {
-    if room.ends_with("/src") { 0 } else { 2 }
-}
-
-fn weigh_commit(commit: &str) -> Result<Rooms> {
-    let (folder, archive) = (target_directory("weigh"), target_directory("weigh.tar"));
-    fresh_folder(&folder)?;
-    git(&["archive", "--output", &archive.to_string_lossy(), commit])?;
-    untar(&archive, &folder)?;
-    let listed = git(&["ls-tree", "-r", "--name-only", commit])?;
-    Ok(weigh(&folder, &listed))
-}
-
-/// The rooms of the tree in `folder`, whose files are `listed`. One that was deleted, and the
-/// deletion is not committed, weighs nothing.
-fn weigh(folder: &Path, listed: &str) -> Rooms {
+fn rooms(listed: &str, read: impl Fn(&str) -> String) -> Rooms {
     let mut rooms = Rooms::new();
     for file in listed.lines().filter(|file| file.ends_with(".rs")) {
-        let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
-        let own = weight(file, &text);
-        for room in rooms_of(file) {
-            let sum = rooms.entry(room).or_default();
-            *sum = [0, 1, 2].map(|measure| sum[measure] + own[measure]);
+        let text = read(file);
+        *rooms.entry("the repository".to_owned()).or_default() += text.lines().count();
+        let package = file.split_once("/src/").map(|(package, _)| package);
+        if let Some(package) = package.filter(|_| !file.starts_with("tests/")) {
+            let is_shipped = |line: &&str| !line.starts_with("#[cfg(test)]");
+            let lines = text.lines().take_while(is_shipped).count();
+            let is_test = is_for_tests(Path::new(file));
+            *rooms.entry(format!("{package}/src")).or_default() += if is_test { 0 } else { lines };
         }
     }
     rooms
 }
 
-/// The repository, the folder at its root, and the sources of a package.
-fn rooms_of(file: &str) -> Vec<String> {
-    let folder = file.split('/').next().unwrap_or_default();
-    let mut rooms = vec![REPOSITORY.to_owned(), folder.to_owned()];
-    if let Some((package, _)) = file.split_once("/src/").filter(|_| folder != "tests") {
-        rooms.push(format!("{package}/src"));
-        rooms.extend((folder == "crates").then(|| "crates/*/src".to_owned()));
-    }
-    rooms
-}
-
-fn weight(file: &str, text: &str) -> [usize; 3] {
-    let is_test = is_for_tests(Path::new(file));
-    let lines = text
-        .lines()
-        .take_while(|line| !is_test && !line.starts_with("#[cfg(test)]"));
-    let shipped: Vec<_> = lines.map(str::trim_start).collect();
-    let is_code = |line: &&&str| !line.is_empty() && !line.starts_with("//");
-    let code = shipped.iter().filter(is_code).count();
-    [shipped.len(), code, text.lines().count()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{rooms_of, weight};
+    use super::rooms;
 
     #[test]
-    fn tests_comments_and_blank_lines_are_told_from_code() {
+    fn a_file_is_in_its_package_and_the_repository() {
         let text = "//! A.\n\nuse b;\n    // C.\n#[cfg(test)]\nmod tests {}\n";
-        assert_eq!(weight("crates/a/src/b.rs", text), [4, 1, 6]);
-        assert_eq!(weight("crates/a/src/b/tests.rs", text), [0, 0, 6]);
-    }
-
-    #[test]
-    fn a_file_is_in_its_package_its_folder_and_the_repository() {
-        let found = rooms_of("crates/a/src/b/c.rs").join(", ");
-        assert_eq!(found, "the repository, crates, crates/a/src, crates/*/src");
+        let listed = "crates/a/src/b/c.rs\ncrates/a/src/b/tests.rs\ntests/a/src/b.rs\n";
+        let rooms = rooms(listed, |_| text.to_owned());
+        let rooms = rooms.iter().map(|(name, lines)| format!("{name} {lines}"));
+        assert!(rooms.eq(["crates/a/src 4", "the repository 18"]));
     }
 }

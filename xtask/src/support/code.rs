@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-use super::error::Result;
+use super::Result;
 
 /// True if a file has tests alone: it is named `tests.rs`, or stands below a `tests`.
 pub(crate) fn is_for_tests(file: &Path) -> bool {
@@ -21,14 +21,10 @@ const NOTE_REACHES: usize = 20;
 /// in the same item: a closing brace in the first column ends another one.
 pub(crate) fn note_above<'a, 'b>(lines: &'a [&'b str], line: usize) -> Option<&'a [&'b str]> {
     let above = &lines[line.saturating_sub(NOTE_REACHES)..=line];
-    let own = above
-        .iter()
-        .rposition(|line| *line == "}")
-        .map_or(0, |end| end + 1);
-    let begin = above[own..]
-        .iter()
-        .rposition(|line| line.contains("ORDERING"))?;
-    Some(&above[own + begin..])
+    let end = above.iter().rposition(|line| *line == "}");
+    let own = &above[end.map_or(0, |end| end + 1)..];
+    let note = own.iter().rposition(|line| line.contains("ORDERING"))?;
+    Some(&own[note..])
 }
 
 /// The code of a file without what is compiled for tests only.
@@ -53,8 +49,8 @@ fn without_tests(code: TokenStream) -> TokenStream {
                 });
             }
             (TokenTree::Group(group), _) => {
-                let mut inside =
-                    proc_macro2::Group::new(group.delimiter(), without_tests(group.stream()));
+                let code = without_tests(group.stream());
+                let mut inside = Group::new(group.delimiter(), code);
                 inside.set_span(group.span());
                 shipped.push(inside.into());
             }
@@ -81,13 +77,17 @@ pub(crate) fn begins_tests(code: &str) -> bool {
 
 /// True if any of `words` occurs with no part of an identifier around it.
 pub(crate) fn contains_word(text: &str, words: &[&str]) -> bool {
-    let is_identifier = |character: char| character.is_alphanumeric() || character == '_';
-    words.iter().any(|word| {
-        text.match_indices(word).any(|(start, _)| {
-            let before = text[..start].chars().next_back();
-            let after = text[start + word.len()..].chars().next();
-            !before.is_some_and(is_identifier) && !after.is_some_and(is_identifier)
-        })
+    let mut found = words.iter().flat_map(|word| before_word(text, word));
+    found.next().is_some()
+}
+
+/// The text before each place where a word stands with no part of an identifier around it.
+pub(crate) fn before_word<'t>(text: &'t str, word: &str) -> impl Iterator<Item = &'t str> {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(word).filter_map(move |(at, found)| {
+        let (before, after) = (&text[..at], &text[at + found.len()..]);
+        let is_whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+        is_whole.then_some(before)
     })
 }
 

@@ -5,25 +5,25 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::error::Result;
+use super::Result;
 use super::parallel;
-use super::process::{Ended, run_within};
+use super::process::run_within;
 use super::programs::Test;
 use super::table::Table;
 use super::tally::{Tally, note_time, tests_tally};
 
 /// The lines that the tests of a package print, one an exploration: a word, the test's name and
 /// what was explored, with tabs between them.
-pub(crate) struct Harness<const FIELDS: usize> {
+pub(crate) struct Harness {
     pub(crate) word: &'static str,
     /// The headings of the fields behind the word.
-    pub(crate) fields: [&'static str; FIELDS],
+    pub(crate) fields: &'static [&'static str],
     /// The folder where the tests run.
     pub(crate) folder: PathBuf,
     /// Variables for the tests.
     pub(crate) environment: Vec<(&'static str, String)>,
-    /// Fails tests that explored nothing, except those in a file of this name.
-    pub(crate) must_explore_but: Option<&'static str>,
+    /// Tests in a file of this name may explore nothing.
+    pub(crate) about_itself: &'static str,
     /// Kills a test, and counts it as failed, once it has run for this long.
     pub(crate) limit: Duration,
     /// Shows the output of all tests, not only of those that failed.
@@ -31,88 +31,77 @@ pub(crate) struct Harness<const FIELDS: usize> {
 }
 
 /// The end of one test.
-pub(crate) struct Outcome<const FIELDS: usize> {
-    pub(crate) explored: Vec<[String; FIELDS]>,
-    pub(crate) ended: Ended,
+struct Outcome {
+    explored: Vec<Vec<String>>,
+    output: String,
     /// The reason why it counts as failed, if it does.
-    pub(crate) failure: Option<String>,
+    failure: Option<String>,
 }
 
-impl<const FIELDS: usize> Harness<FIELDS> {
+impl Harness {
     /// Runs the tests, says which one has ended, and prints the table, and what those printed that
-    /// failed.
-    pub(crate) fn explore(&self, tests: &[Test]) -> Result<Vec<Outcome<FIELDS>>> {
+    /// failed. Returns the lines of the table.
+    pub(crate) fn explore(&self, tests: &[Test]) -> Result<(Vec<Vec<String>>, Tally)> {
         let ended = AtomicUsize::new(0);
-        let outcomes = parallel::map(tests, |test| {
-            let outcome = self.run(test)?;
-            let number = ended.fetch_add(1, Ordering::Relaxed) + 1;
-            let verdict = outcome.failure.as_ref().map_or("", |_| "FAILED ");
-            let seconds = outcome.ended.elapsed.as_secs_f64();
-            println!("[{number}/{}] {verdict}{test}  {seconds:.1} s", tests.len());
-            note_time(test.to_string(), seconds);
-            Ok(outcome)
-        })?;
-        let mut table = Table::new(self.fields);
+        let outcomes = parallel::map(tests, |test| self.run(test, tests.len(), &ended))?;
+        let (mut table, mut tally) = (Table::new(self.fields), Tally::default());
         let mut file = "";
         for (test, outcome) in tests.iter().zip(&outcomes) {
             if test.file != file {
                 file = &test.file;
                 table.group(&format!("--test {file}"));
             }
-            outcome
-                .explored
-                .iter()
-                .for_each(|row| table.row(row.clone()));
+            let rows = outcome.explored.iter();
+            rows.for_each(|row| table.row(row.clone()));
+            tally += Tally::of(outcome.failure.is_none());
         }
         println!("{table}");
         for (test, outcome) in tests.iter().zip(&outcomes) {
             let verdict = outcome.failure.as_deref();
             if verdict.is_some() || self.shows_all {
-                let output = &outcome.ended.output;
-                println!("---- {test}: {}\n{output}", verdict.unwrap_or("passed"));
+                let verdict = verdict.unwrap_or("passed");
+                println!("---- {test}: {verdict}\n{}", outcome.output);
             }
         }
-        Ok(outcomes)
+        let explored = outcomes.into_iter().flat_map(|outcome| outcome.explored);
+        Ok((explored.collect(), tally))
     }
 
-    pub(crate) fn run(&self, test: &Test) -> Result<Outcome<FIELDS>> {
+    fn run(&self, test: &Test, of: usize, number: &AtomicUsize) -> Result<Outcome> {
         let mut command = test.command(&self.folder);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         let ended = run_within(&mut command, self.limit)?;
         let lines = ended.output.lines();
         let explored: Vec<_> = lines.filter_map(|line| self.fields_of(line)).collect();
-        let has_explored =
-            !explored.is_empty() || self.must_explore_but.is_none_or(|file| test.file == file);
         let failure = match ended.status {
             None => Some(format!("killed after {} s", self.limit.as_secs())),
             Some(status) if !status.success() => Some(status.to_string()),
             Some(_) if tests_tally(&ended.output) != Tally::of(true) => {
                 Some("the test is ignored, or did not run".to_owned())
             }
-            Some(_) => (!has_explored).then(|| "it passed without exploring anything".to_owned()),
+            Some(_) if explored.is_empty() && test.file != self.about_itself => {
+                Some("it passed without exploring anything".to_owned())
+            }
+            Some(_) => None,
         };
+        let number = number.fetch_add(1, Ordering::Relaxed) + 1;
+        let verdict = failure.as_ref().map_or("", |_| "FAILED ");
+        let seconds = ended.elapsed.as_secs_f64();
+        println!("[{number}/{of}] {verdict}{test}  {seconds:.1} s");
+        note_time((seconds, &test.to_string()));
         Ok(Outcome {
             explored,
-            ended,
+            output: ended.output,
             failure,
         })
     }
 
     /// libtest may have written something in front.
-    fn fields_of(&self, line: &str) -> Option<[String; FIELDS]> {
+    fn fields_of(&self, line: &str) -> Option<Vec<String>> {
         let (_, fields) = line.split_once(&format!("{}\t", self.word))?;
-        let fields: Vec<_> = fields.splitn(FIELDS, '\t').map(str::to_owned).collect();
-        fields.try_into().ok()
+        let fields = fields.splitn(self.fields.len(), '\t').map(str::to_owned);
+        Some(fields.collect()).filter(|fields: &Vec<_>| fields.len() == self.fields.len())
     }
-}
-
-/// Counts what passed and failed.
-pub(crate) fn tally<const FIELDS: usize>(outcomes: &[Outcome<FIELDS>]) -> Tally {
-    let mut tally = Tally::default();
-    for outcome in outcomes {
-        tally += Tally::of(outcome.failure.is_none());
-    }
-    tally
 }
 
 #[cfg(test)]
@@ -125,16 +114,16 @@ mod tests {
     fn a_line_of_the_harness_is_read_behind_libtests_prefix() {
         let harness = Harness {
             word: "model",
-            fields: ["model", "verdict", "claim"],
+            fields: &["model", "verdict", "claim"],
             folder: "".into(),
             environment: Vec::new(),
-            must_explore_but: None,
+            about_itself: "",
             limit: Duration::ZERO,
             shows_all: false,
         };
         let line = "test a_b ... model\tmain\tholds\teach item\tonce";
         let expected = ["main", "holds", "each item\tonce"].map(str::to_owned);
-        assert_eq!(harness.fields_of(line), Some(expected));
+        assert_eq!(harness.fields_of(line), Some(expected.to_vec()));
         assert_eq!(harness.fields_of("running 1 test"), None);
         assert_eq!(harness.fields_of("model\tmain\tholds"), None);
     }

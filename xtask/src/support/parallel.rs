@@ -1,9 +1,9 @@
 //! Doing many jobs at the same time.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, mpsc};
 use std::thread;
 
-use super::error::Result;
+use super::Result;
 
 /// Does `work` for each of `jobs` on as many threads as there are cores; the results are in the
 /// order of the jobs. An error ends it.
@@ -11,46 +11,47 @@ pub(crate) fn map<J: Sync, R: Send>(
     jobs: &[J],
     work: impl Fn(&J) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let cores = vec![(); thread::available_parallelism()?.get()];
-    each(&cores, jobs, |(), job| work(job))
-}
-
-/// Does `work` for each of `jobs`, one at a time in each of `places`; the results are in the order
-/// of the jobs. An error ends it.
-pub(crate) fn each<P: Sync, J: Sync, R: Send>(
-    places: &[P],
-    jobs: &[J],
-    work: impl Fn(&P, &J) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let queue = Mutex::new(jobs.iter().enumerate());
-    let next = || queue.lock().expect("no holder panics").next();
-    let serve = |place: &P| {
-        let mut results = Vec::new();
-        while let Some((index, job)) = next() {
-            let result = work(place, job).inspect_err(|_| while next().is_some() {})?;
-            results.push((index, result));
-        }
-        Result::Ok(results)
-    };
     let mut results = Vec::new();
-    thread::scope(|scope| {
-        let serve = &serve;
-        let workers: Vec<_> = places
-            .iter()
-            .map(|place| scope.spawn(move || serve(place)))
-            .collect();
-        for worker in workers {
-            results.extend(worker.join().expect("a worker does not panic")?);
-        }
-        Result::Ok(())
+    each(jobs, work, |index, result| {
+        results.push((index, result));
+        Ok(())
     })?;
     results.sort_by_key(|(index, _)| *index);
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
+/// The same; each result is `told`, here, as it comes, with the index of its job.
+pub(crate) fn each<J: Sync, R: Send>(
+    jobs: &[J],
+    work: impl Fn(&J) -> Result<R> + Sync,
+    mut told: impl FnMut(usize, R) -> Result<()>,
+) -> Result<()> {
+    let cores = thread::available_parallelism()?.get();
+    let queue = Mutex::new(jobs.iter().enumerate());
+    let (send, results) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..cores {
+            let (queue, work, send) = (&queue, &work, send.clone());
+            scope.spawn(move || {
+                let next = || queue.lock().expect("no holder panics").next();
+                while let Some((index, job)) = next() {
+                    // Nobody listens after an error.
+                    if send.send((index, work(job))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(send);
+        // Dropped at an error.
+        let mut results = results.into_iter();
+        results.try_for_each(|(index, result)| told(index, result?))
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{each, map};
+    use super::map;
 
     #[test]
     fn results_are_in_the_order_of_the_jobs() {
@@ -60,13 +61,11 @@ mod tests {
 
     #[test]
     fn an_error_ends_it() {
-        let failed = each(&[()], &[1, 2, 3], |(), job| {
-            assert!(*job < 3, "no job is begun after the error");
-            if *job == 2 {
-                Err("two".into())
-            } else {
-                Ok(*job)
-            }
+        let jobs: Vec<_> = (0..1000).collect();
+        let begun = std::sync::Mutex::new(0);
+        let failed = map(&jobs, |job| {
+            *begun.lock().unwrap() += 1;
+            if *job == 2 { Err("two".into()) } else { Ok(()) }
         });
         assert_eq!(failed.unwrap_err().to_string(), "two");
     }

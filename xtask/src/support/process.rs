@@ -1,14 +1,14 @@
 //! Running cargo and the test programs that it built.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{LazyLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::error::Result;
+use super::Result;
 
 /// The workspace's root.
 pub(crate) fn root() -> &'static Path {
@@ -22,29 +22,22 @@ pub(crate) fn root() -> &'static Path {
     &ROOT
 }
 
-/// The files in `directories` below `root` that end in `.extension`, relative to `root`, sorted.
-pub(crate) fn files_below(
-    root: &Path,
-    directories: &[&str],
-    extension: &str,
-) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut open: Vec<_> = directories.iter().map(|name| root.join(name)).collect();
-    while let Some(directory) = open.pop() {
-        for entry in fs::read_dir(directory)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                // A workspace of its own may have been built where it is.
-                if !path.ends_with("target") {
-                    open.push(path);
-                }
-            } else if path.extension().is_some_and(|own| own == extension) {
-                found.push(path.strip_prefix(root)?.to_owned());
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
+/// The files that git knows, and those that it would add, relative to the root, sorted. One that
+/// was deleted, and the deletion is not committed, is not there.
+pub(crate) fn known_files() -> Result<Vec<PathBuf>> {
+    let listed = git(&["ls-files", "--cached", "--others", "--exclude-standard"])?;
+    let files = listed.lines().map(PathBuf::from);
+    let mut files: Vec<_> = files.filter(|file| root().join(file).is_file()).collect();
+    files.sort();
+    Ok(files)
+}
+
+/// The known files of Rust in a folder.
+pub(crate) fn sources(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
+    let mut files = known_files()?;
+    let is_source = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "rs");
+    files.retain(|file| file.starts_with(&folder) && is_source(file));
+    Ok(files)
 }
 
 /// cargo, of the toolchain that runs this program, at the workspace's root.
@@ -58,10 +51,8 @@ pub(crate) fn cargo() -> Command {
 /// cargo of another toolchain, if it is installed: `nightly`, or `1.88` for the newest of that
 /// series.
 pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
-    let listed = Command::new("rustup")
-        .args(["toolchain", "list"])
-        .output()
-        .ok()?;
+    let mut list = Command::new("rustup");
+    let listed = list.args(["toolchain", "list"]).output().ok()?;
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     let is_of_series = |toolchain: &&str| {
         let rest = toolchain.strip_prefix(name);
@@ -69,25 +60,19 @@ pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
     };
     let toolchain = listed.split_whitespace().filter(is_of_series).max()?;
     let mut command = Command::new("rustup");
-    command
-        .args(["run", toolchain, "cargo"])
-        .current_dir(root());
+    command.args(["run", toolchain, "cargo"]);
+    command.current_dir(root());
     // This program was started by the pinned cargo, which points its children to itself.
-    command
-        .env_remove("CARGO")
-        .env_remove("RUSTC")
-        .env_remove("RUSTUP_TOOLCHAIN");
+    for variable in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN"] {
+        command.env_remove(variable);
+    }
     Some(command)
 }
 
 /// True if a program is installed, which ends well with that argument.
 pub(crate) fn runs(program: &str, argument: &str) -> bool {
-    let mut probe = Command::new(program);
-    probe
-        .arg(argument)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
+    let probe = Command::new(program).arg(argument).output();
+    probe.is_ok_and(|output| output.status.success())
 }
 
 /// Returns the output of git at the workspace's root.
@@ -100,21 +85,6 @@ pub(crate) fn git(arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The files that git knows, and those that it would add, relative to the root.
-pub(crate) fn known_files() -> Result<String> {
-    git(&["ls-files", "--cached", "--others", "--exclude-standard"])
-}
-
-/// Unpacks an archive. What is in it is modified now, or cargo would take it for old.
-pub(crate) fn untar(archive: &Path, folder: &Path) -> Result<()> {
-    let mut tar = Command::new("tar");
-    tar.arg("-xmf").arg(archive).arg("-C").arg(folder);
-    if tar.status()?.success() {
-        return Ok(());
-    }
-    Err(format!("{} cannot be unpacked", archive.display()).into())
-}
-
 /// Makes a folder, empty.
 pub(crate) fn fresh_folder(folder: &Path) -> Result<()> {
     if folder.exists() {
@@ -123,41 +93,66 @@ pub(crate) fn fresh_folder(folder: &Path) -> Result<()> {
     Ok(fs::create_dir_all(folder)?)
 }
 
-/// A tree of sources and where its builds go.
+/// The checkers that have a view of the code of their own, by `--cfg`.
+pub(crate) const CHECKERS: [&str; 2] = ["loom", "shuttle"];
+
+/// Writes a file, unless that is what it has: cargo builds again what is newer than its build.
+pub(crate) fn write(contents: &[u8], to: &Path) -> Result<()> {
+    if fs::read(to).is_ok_and(|old| old == contents) {
+        return Ok(());
+    }
+    if let Some(directory) = to.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    Ok(fs::write(to, contents)?)
+}
+
+/// A tree of sources, and the folder where its builds go.
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
     pub(crate) target: PathBuf,
 }
 
 impl Tree {
-    /// Returns this workspace, built in `target/NAME`, so that the plain build is not evicted.
-    pub(crate) fn here(name: &str) -> Self {
+    /// Returns the tree of that name, whose builds are in `target/NAME`, so that the plain build is
+    /// not evicted: a workspace of its own, or else this one.
+    pub(crate) fn named(name: &str) -> Self {
+        let folder = match name {
+            "apps" => "apps",
+            "rivals" | "bench" | "carry" => "benches/rivals",
+            _ => "",
+        };
         Self {
-            root: root().to_owned(),
+            root: root().join(folder),
             target: target_directory(name),
         }
     }
 
-    /// [`cargo`] for a plain build of this tree.
+    /// [`cargo`] for a build of this tree; in a folder that is named after a checker, as that sees
+    /// the code.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = cargo();
-        command
-            .current_dir(&self.root)
-            .env("CARGO_TARGET_DIR", &self.target);
-        command
-    }
-
-    /// [`cargo`] for a build of this tree with `--cfg NAME`.
-    pub(crate) fn cargo_with_cfg(&self, name: &str) -> Command {
-        let mut command = self.cargo();
-        command.env("RUSTFLAGS", format!("--cfg {name}"));
+        command.current_dir(&self.root);
+        command.env("CARGO_TARGET_DIR", &self.target);
+        for checker in CHECKERS {
+            if self.target.ends_with(checker) {
+                command.env("RUSTFLAGS", format!("--cfg {checker}"));
+            }
+        }
         command
     }
 }
 
-/// [`Tree::cargo_with_cfg`] for this workspace.
-pub(crate) fn cargo_with_cfg(name: &str) -> Command {
-    Tree::here(name).cargo_with_cfg(name)
+/// The workspaces beside this one, each with a lock file of its own: the build farm and messages
+/// over NATS; the comparisons with other crates.
+pub(crate) const BESIDE: [&str; 2] = ["apps", "rivals"];
+
+/// [`Tree::cargo`] of the tree of that name; no name means the plain build.
+pub(crate) fn cargo_in(name: &str) -> Command {
+    if name.is_empty() {
+        return cargo();
+    }
+    Tree::named(name).cargo()
 }
 
 /// A target directory beside the plain build's.
@@ -165,21 +160,7 @@ pub(crate) fn target_directory(name: &str) -> PathBuf {
     root().join("target").join(name)
 }
 
-/// Runs `command` and passes both of its streams on as one, line by line, while collecting them.
-pub(crate) fn tee(command: &mut Command) -> Result<(ExitStatus, String)> {
-    let (mut child, output) = spawn_with_one_output(command)?;
-    let mut collected = String::new();
-    let mut reader = BufReader::new(output);
-    let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line)? > 0 {
-        std::io::stdout().write_all(&line)?;
-        collected.push_str(&String::from_utf8_lossy(&line));
-        line.clear();
-    }
-    Ok((child.wait()?, collected))
-}
-
-/// The end of a program that was run by [`run_within`].
+/// The end of a program that was run.
 pub(crate) struct Ended {
     /// `None`: it was killed at its limit.
     pub status: Option<ExitStatus>,
@@ -188,38 +169,48 @@ pub(crate) struct Ended {
     pub elapsed: Duration,
 }
 
+/// Runs `command` and passes both of its streams on as one, line by line, while collecting them.
+pub(crate) fn tee(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let ended = run(command, Duration::MAX, true)?;
+    Ok((ended.status.ok_or("there is no limit")?, ended.output))
+}
+
 /// Runs `command` silently, and kills it once it has run for `limit`.
 pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<Ended> {
+    run(command.stdin(Stdio::null()), limit, false)
+}
+
+fn run(command: &mut Command, limit: Duration, is_shown: bool) -> Result<Ended> {
     let started = Instant::now();
-    let (mut child, mut output) = spawn_with_one_output(command.stdin(Stdio::null()))?;
-    let (send, receive) = mpsc::channel();
+    let (reader, writer) = std::io::pipe()?;
+    let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
+    // Our copies of the write end live in `command`; they must go, or there is no end to read.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let (send, ends) = mpsc::channel();
     let reader = thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = output.read_to_end(&mut bytes).map(|_| ());
+        let mut collected = String::new();
+        for line in BufReader::new(reader)
+            .split(b'\n')
+            .map_while(std::io::Result::ok)
+        {
+            let line = String::from_utf8_lossy(&line);
+            if is_shown {
+                println!("{line}");
+            }
+            collected = collected + &line + "\n";
+        }
         // The end of the output is the end of the program; the receiver may have given up on it.
-        let _ = send.send(read);
-        bytes
+        let _ = send.send(());
+        collected
     });
-    let finished = receive.recv_timeout(limit);
-    if finished.is_err() {
+    let is_killed = ends.recv_timeout(limit).is_err();
+    if is_killed {
         child.kill()?;
     }
     let status = child.wait()?;
-    let bytes = reader.join().expect("the reader does not panic");
     Ok(Ended {
-        status: finished.is_ok().then_some(status),
-        output: String::from_utf8_lossy(&bytes).into_owned(),
+        status: (!is_killed).then_some(status),
+        output: reader.join().expect("the reader does not panic"),
         elapsed: started.elapsed(),
     })
-}
-
-fn spawn_with_one_output(
-    command: &mut Command,
-) -> Result<(std::process::Child, std::io::PipeReader)> {
-    let (reader, writer) = std::io::pipe()?;
-    let child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
-    // The parent's copies of the write end live in `command`; they must go, or the reader never
-    // sees the end.
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    Ok((child, reader))
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::error::Result;
+use super::Result;
 
 /// One test of a program.
 pub(crate) struct Test {

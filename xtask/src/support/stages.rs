@@ -3,9 +3,10 @@
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use super::error::Result;
+use super::Result;
+use super::process::{CHECKERS, cargo_in};
 use super::table::Table;
-use super::tally::{Tally, longest};
+use super::tally::{LONGEST, Tally, tests};
 
 /// The stages that have run so far, and those that could not.
 #[derive(Default)]
@@ -46,27 +47,46 @@ impl Stages {
         self.run(name, || Ok(Tally::of(command.status()?.success())));
     }
 
+    /// Runs a stage for each line of a table: its name, the [place](cargo_in) where cargo runs, and
+    /// what it is to do. A warning is a failure.
+    pub(crate) fn add(&mut self, table: &str) {
+        for line in table.trim().lines() {
+            let fields: Vec<_> = line.split('|').map(str::trim).collect();
+            let [name, place, arguments] = fields[..] else {
+                panic!("`{line}` has three fields");
+            };
+            let mut cargo = cargo_in(place);
+            cargo.args(arguments.split(' '));
+            let mut flags = "-D warnings".to_owned();
+            if CHECKERS.contains(&place) {
+                flags += &format!(" --cfg {place}");
+            }
+            match arguments.split(' ').next() {
+                Some("test") => self.run(name, || tests(&mut cargo)),
+                Some("clippy") => self.check(name, cargo.args(["--", "-D", "warnings"])),
+                Some("doc") => self.check(name, cargo.env("RUSTDOCFLAGS", flags)),
+                _ => self.check(name, &mut cargo),
+            }
+        }
+    }
+
     /// Says here and in the summary that a stage does not run, because something is not installed.
     pub(crate) fn skip(&mut self, name: &str, missing: &str) {
         println!("\n== {name}\nSKIPPED: there is no {missing} here");
         let verdict = format!("SKIPPED: no {missing}");
-        let [seconds, passed, failed] = ["-"; 3].map(str::to_owned);
-        self.rows
-            .push([seconds, passed, failed, name.to_owned(), verdict]);
+        let row = ["-", "-", "-", name, &verdict].map(str::to_owned);
+        self.rows.push(row);
     }
 
     /// Prints one line per stage, the errors once more, and the sum, alone on the last line.
     pub(crate) fn summary(self) -> ExitCode {
-        let mut table = Table::new([">seconds", ">passed", ">failed", "stage", ""]);
+        let mut table = Table::new(&[">seconds", ">passed", ">failed", "stage", ""]);
         self.rows.into_iter().for_each(|row| table.row(row));
-        println!(
-            "\n== summary, {:.1} s in all\n{table}",
-            self.elapsed.as_secs_f64()
-        );
+        let seconds = self.elapsed.as_secs_f64();
+        println!("\n== summary, {seconds:.1} s in all\n{table}");
         self.errors.iter().for_each(|error| println!("{error}"));
-        if let Some((name, seconds)) = longest() {
-            println!("the longest test: {seconds:.1} s, {name}");
-        }
+        let (seconds, test) = &*LONGEST.lock().expect("no holder panics");
+        println!("the longest test: {seconds:.1} s, {test}");
         println!("{}", self.sum);
         self.sum.exit_code()
     }

@@ -4,50 +4,48 @@ use std::fmt;
 
 /// A table whose columns are as wide as their widest cell; a heading that begins with `>` is
 /// aligned right.
-pub(crate) struct Table<const COLUMNS: usize> {
-    rows: Vec<[String; COLUMNS]>,
-    right: [bool; COLUMNS],
+pub(crate) struct Table {
+    right: Vec<bool>,
+    rows: Vec<Vec<String>>,
 }
 
-impl<const COLUMNS: usize> Table<COLUMNS> {
-    pub(crate) fn new(headings: [&str; COLUMNS]) -> Self {
+impl Table {
+    pub(crate) fn new(headings: &[&str]) -> Self {
+        let names = headings.iter();
+        let right = names.clone().map(|name| name.starts_with('>')).collect();
+        let first = names.map(|name| name.replace('>', "")).collect();
         Self {
-            right: headings.map(|heading| heading.starts_with('>')),
-            rows: vec![headings.map(|heading| heading.trim_start_matches('>').to_owned())],
+            right,
+            rows: vec![first],
         }
     }
 
-    pub(crate) fn row(&mut self, cells: [String; COLUMNS]) {
-        self.rows.push(cells);
+    pub(crate) fn row(&mut self, cells: impl Into<Vec<String>>) {
+        self.rows.push(cells.into());
     }
 
     /// A line that interrupts the columns.
     pub(crate) fn group(&mut self, name: &str) {
-        let mut cells = std::array::from_fn(|_| String::new());
-        cells[0] = format!("\n{name}");
-        self.rows.push(cells);
+        self.row([format!("\n{name}")]);
     }
 }
 
-impl<const COLUMNS: usize> fmt::Display for Table<COLUMNS> {
+impl fmt::Display for Table {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |column: usize| {
-            let cells = self.rows.iter().map(|row| &row[column]);
-            cells
-                .filter(|cell| !cell.starts_with('\n'))
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or(0)
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            let cells = cells.filter(|cell| !cell.starts_with('\n'));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
-        let widths: [usize; COLUMNS] = std::array::from_fn(width);
+        let widths: Vec<_> = (0..self.right.len()).map(width).collect();
         for row in &self.rows {
             let mut line = String::new();
             for ((cell, &width), &right) in row.iter().zip(&widths).zip(&self.right) {
-                if right {
-                    line += &format!("{cell:>width$}  ");
+                line += &if right {
+                    format!("{cell:>width$}  ")
                 } else {
-                    line += &format!("{cell:<width$}  ");
-                }
+                    format!("{cell:<width$}  ")
+                };
             }
             writeln!(formatter, "{}", line.trim_end())?;
         }
@@ -61,7 +59,7 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let mut table = Table::new(["name", ">count"]);
+        let mut table = Table::new(&["name", ">count"]);
         table.group("a group's name may be longer");
         table.row(["deque".into(), "7".into()]);
         table.row(["q".into(), "1234567".into()]);

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::ops::AddAssign;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 
-use super::error::Result;
+use super::Result;
 use super::process::tee;
 
 /// Numbers of tests, models or checks that passed and failed.
@@ -27,6 +27,12 @@ impl Tally {
     /// Returns whether nothing failed, and there was something to fail.
     pub(crate) const fn is_success(self) -> bool {
         self.failed == 0 && self.passed > 0
+    }
+
+    /// Prints it, as the last line of a command.
+    pub(crate) fn report(self) -> Result<ExitCode> {
+        println!("{self}");
+        Ok(self.exit_code())
     }
 
     pub(crate) fn exit_code(self) -> ExitCode {
@@ -51,58 +57,32 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Runs a `cargo test`, or a `cargo nextest run`, counts what its closing lines say, and notes the
-/// times of its tests.
+/// Runs a `cargo test`, or a `cargo nextest run`, and counts what its closing lines say. A run that
+/// failed without a failed test did not compile, or aborted: that counts as one failure.
 pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
     let (status, output) = tee(command)?;
-    for (name, seconds) in output.lines().filter_map(time) {
-        note_time(name, seconds);
+    output.lines().filter_map(time).for_each(note_time);
+    let mut tally = tests_tally(&output);
+    if !status.success() {
+        tally.failed = tally.failed.max(1);
     }
-    Ok(verdict(status, tests_tally(&output)))
+    Ok(tally)
 }
 
-/// Reads nextest's line about a test, or that of libtest with `--report-time`.
-fn time(line: &str) -> Option<(&str, f64)> {
-    if let Some((_, rest)) = line.split_once("PASS [") {
-        let (seconds, name) = rest.split_once("s] ")?;
-        let name = name.split_once(") ").map_or(name, |(_, name)| name);
-        return Some((name, seconds.trim().parse().ok()?));
-    }
-    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ok <")?;
-    Some((name, rest.strip_suffix("s>")?.parse().ok()?))
+/// Reads nextest's line about a test: `PASS [ 0.1s] (3/9) crate test`.
+fn time(line: &str) -> Option<(f64, &str)> {
+    let (seconds, name) = line.split_once("PASS [")?.1.split_once("s] ")?;
+    Some((seconds.trim().parse().ok()?, name))
 }
 
-static LONGEST: Mutex<Option<(String, f64)>> = Mutex::new(None);
+/// The longest test so far: its seconds and its name.
+pub(crate) static LONGEST: Mutex<(f64, String)> = Mutex::new((0.0, String::new()));
 
-/// A test, a model or a schedule took so many seconds.
-pub(crate) fn note_time(name: impl Into<String>, seconds: f64) {
+pub(crate) fn note_time((seconds, name): (f64, &str)) {
     let mut longest = LONGEST.lock().expect("no holder panics");
-    if longest.as_ref().is_none_or(|(_, known)| *known < seconds) {
-        *longest = Some((name.into(), seconds));
+    if seconds > longest.0 {
+        *longest = (seconds, name.to_owned());
     }
-}
-
-/// The test that took longest until now, and its seconds.
-pub(crate) fn longest() -> Option<(String, f64)> {
-    LONGEST.lock().expect("no holder panics").clone()
-}
-
-/// A run that failed without a failed test did not compile, or aborted: that counts as one failure.
-fn verdict(status: ExitStatus, mut tally: Tally) -> Tally {
-    if !status.success() && tally.failed == 0 {
-        tally.failed = 1;
-    }
-    tally
-}
-
-/// Reads the closing line of a program of ours, `3 passed, 1 failed`.
-pub(crate) fn closing_tally(status: ExitStatus, output: &str) -> Tally {
-    let line = output.lines().last().unwrap_or_default();
-    let tally = Tally {
-        passed: number_before(line, "passed"),
-        failed: number_before(line, "failed"),
-    };
-    verdict(status, tally)
 }
 
 /// The sum of the closing lines: libtest's `test result: ok. 3 passed; 0 failed; 0 ignored; …`,
@@ -117,12 +97,6 @@ pub(crate) fn tests_tally(output: &str) -> Tally {
     tally
 }
 
-/// The sum of the tests in libtest's closing lines that were `ignored`, or `filtered out`.
-pub(crate) fn libtest_skipped(output: &str, how: &str) -> u64 {
-    let lines = output.lines().filter(|line| line.contains("test result: "));
-    lines.map(|line| number_before(line, how)).sum()
-}
-
 /// The number that stands right before `word`, or 0.
 fn number_before(text: &str, word: &str) -> u64 {
     let Some((before, _)) = text.split_once(&format!(" {word}")) else {
@@ -134,7 +108,7 @@ fn number_before(text: &str, word: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tally, libtest_skipped, tests_tally, time};
+    use super::{Tally, tests_tally};
 
     #[test]
     fn the_closing_lines_of_libtest_are_summed() {
@@ -146,8 +120,6 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
             failed: 2,
         };
         assert_eq!(tests_tally(output), expected);
-        assert_eq!(libtest_skipped(output, "ignored"), 1);
-        assert_eq!(libtest_skipped(output, "filtered out"), 0);
     }
 
     #[test]
@@ -160,13 +132,5 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
             failed: 3,
         };
         assert_eq!(tests_tally(output), expected);
-    }
-
-    #[test]
-    fn the_time_of_a_test_is_read() {
-        let nextest = "        PASS [   2.031s] (1/2) a::b tests::c";
-        assert_eq!(time(nextest), Some(("a::b tests::c", 2.031)));
-        assert_eq!(time("test tests::c ... ok <0.5s>"), Some(("tests::c", 0.5)));
-        assert_eq!(time("test tests::c ... ok"), None);
     }
 }

@@ -8,13 +8,11 @@ use bazel_remote_apis::google::bytestream::{
     WriteResponse,
 };
 use futures_util::{Stream, StreamExt as _, stream};
-use tokio::time::timeout;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::resource_name::{NotAResource, ResourceName};
 use super::service::Cache;
-use super::status::{read_failed, write_failed};
-use super::uploads::Key;
+use super::status::invalid;
 use crate::storage::{Range, Writer};
 
 #[tonic::async_trait]
@@ -39,15 +37,12 @@ impl ByteStream for Cache {
         let length = match u64::try_from(request.read_limit) {
             Ok(0) => None,
             Ok(limit) => Some(limit),
-            Err(_) => return Err(Status::invalid_argument("the limit is negative")),
+            Err(_) => return Err(invalid("the limit is negative")),
         };
-        let reader = self
-            .storage()
-            .blobs
-            .open(name.digest, Range { from, length });
-        let reader = reader.await.map_err(|error| read_failed(&error))?;
+        let blobs = &self.storage().blobs;
+        let reader = blobs.open(name.digest, Range { from, length }).await?;
         let pieces = stream::try_unfold(reader, |mut reader| async move {
-            let piece = reader.next().await.map_err(|error| read_failed(&error))?;
+            let piece = reader.next().await?;
             Ok(piece.map(|data| (ReadResponse { data: data.into() }, reader)))
         });
         Ok(Response::new(pieces.boxed()))
@@ -76,12 +71,11 @@ impl ByteStream for Cache {
     ) -> Result<Response<QueryWriteStatusResponse>, Status> {
         let name = ResourceName::of_write(&request.into_inner().resource_name).map_err(refused)?;
         self.check_instance(&name.instance)?;
-        let there = self.storage().blobs.contains(name.digest).await;
-        let complete = there.map_err(|error| read_failed(&error))?;
+        let complete = self.storage().blobs.contains(name.digest).await?;
         let committed = if complete {
             name.digest.size()
         } else {
-            self.uploads().taken(&Key::of(name)).unwrap_or(0)
+            self.uploads().taken(&name).unwrap_or(0)
         };
         Ok(Response::new(QueryWriteStatusResponse {
             committed_size: signed(committed),
@@ -104,37 +98,28 @@ impl Cache {
     /// Receives an upload; returns the number of the blob's bytes that are here.
     async fn upload(&self, mut requests: Streaming<WriteRequest>) -> Result<u64, Status> {
         let first = self.message(&mut requests).await?;
-        let first = first.ok_or_else(|| Status::invalid_argument("a write without a message"))?;
+        let first = first.ok_or_else(|| invalid("a write without a message"))?;
         let name = ResourceName::of_write(&first.resource_name).map_err(refused)?;
         self.check_instance(&name.instance)?;
         let blobs = &self.storage().blobs;
-        let there = blobs.contains(name.digest).await;
-        if there.map_err(|error| write_failed(&error))? {
+        if blobs.contains(name.digest).await? {
             // Nobody needs the rest.
             return Ok(name.digest.size());
         }
-        let key = Key::of(name.clone());
-        let mut writer = match self.uploads().resume(&key) {
+        let mut writer = match self.uploads().resume(&name) {
             Some(parked) if first.write_offset > 0 => parked,
-            _ => {
-                let writer = blobs.writer(name.digest).await;
-                writer.map_err(|error| write_failed(&error))?
-            }
+            _ => blobs.writer(name.digest).await?,
         };
         let text = first.resource_name.clone();
         match self.take(&mut requests, first, &text, &mut writer).await? {
-            End::Finished => {
-                let digest = writer.finish().await;
-                let digest = digest.map_err(|error| write_failed(&error))?;
-                Ok(digest.size())
-            }
+            End::Finished => Ok(writer.finish().await?.size()),
             End::Open => {
                 let taken = writer.taken();
-                self.park(key, writer);
+                self.park(name, writer);
                 Ok(taken)
             }
             End::Broken(status) => {
-                self.park(key, writer);
+                self.park(name, writer);
                 Err(status)
             }
         }
@@ -151,21 +136,19 @@ impl Cache {
         let mut next = first;
         loop {
             if !next.resource_name.is_empty() && next.resource_name != name {
-                return Err(Status::invalid_argument("a write of two resources"));
+                return Err(invalid("a write of two resources"));
             }
             if u64::try_from(next.write_offset).ok() != Some(writer.taken()) {
-                return Err(Status::invalid_argument(format!(
-                    "{} bytes came so far, but the next ones are said to be at {}",
-                    writer.taken(),
-                    next.write_offset
+                let (taken, said) = (writer.taken(), next.write_offset);
+                return Err(invalid(format_args!(
+                    "{taken} bytes came so far, but the next ones are said to be at {said}"
                 )));
             }
-            let written = writer.write(next.data.into()).await;
-            written.map_err(|error| write_failed(&error))?;
+            writer.write(next.data.into()).await?;
             let finished = next.finish_write;
             next = match self.message(requests).await {
                 Ok(Some(_)) if finished => {
-                    return Err(Status::invalid_argument("bytes after the end of a write"));
+                    return Err(invalid("bytes after the end of a write"));
                 }
                 Ok(Some(message)) => message,
                 Ok(None) if finished => return Ok(End::Finished),
@@ -183,19 +166,13 @@ impl Cache {
         &self,
         requests: &mut Streaming<WriteRequest>,
     ) -> Result<Option<WriteRequest>, Status> {
-        let idle = self.config().idle;
-        match timeout(idle, requests.message()).await {
-            Ok(message) => message,
-            Err(_) => Err(Status::deadline_exceeded(format!(
-                "nothing of the upload came for {idle:?}"
-            ))),
-        }
+        self.in_time(requests.message()).await?
     }
 
     /// Parks the upload on a disk; other storages hold unfinished uploads in memory, and drop it.
-    fn park(&self, key: Key, writer: Writer) {
+    fn park(&self, name: ResourceName, writer: Writer) {
         if self.storage().blobs.is_disk() {
-            self.uploads().park(key, writer);
+            self.uploads().park(name, writer);
         }
     }
 }
@@ -203,7 +180,7 @@ impl Cache {
 fn refused(error: NotAResource) -> Status {
     match error {
         NotAResource::Compressed => Status::unimplemented(error.to_string()),
-        _ => Status::invalid_argument(error.to_string()),
+        _ => invalid(error),
     }
 }
 

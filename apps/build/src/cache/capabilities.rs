@@ -1,38 +1,24 @@
-//! The capabilities that clients may ask for.
+//! The capabilities that clients may ask for: those of the cache, and of execution.
 
 use tonic::{Request, Response, Status};
 
 use super::service::{Cache, MAX_BATCH};
 use crate::reapi::capabilities_server::Capabilities;
+use crate::reapi::digest_function::Value::Sha256;
 use crate::reapi::{
     ActionCacheUpdateCapabilities, CacheCapabilities, ExecutionCapabilities,
-    GetCapabilitiesRequest, PriorityCapabilities, ServerCapabilities, digest_function,
+    GetCapabilitiesRequest, PriorityCapabilities, ServerCapabilities,
     symlink_absolute_path_strategy,
 };
 
-/// Answers with what the cache can do, and what execution can, if there is any.
-#[derive(Debug, Clone)]
-pub struct Offer {
-    cache: Cache,
-    execution: Option<ExecutionCapabilities>,
-}
-
-impl Offer {
-    /// Offers a cache, with execution or without.
-    pub const fn new(cache: Cache, execution: Option<ExecutionCapabilities>) -> Self {
-        Self { cache, execution }
-    }
-}
-
 #[tonic::async_trait]
-impl Capabilities for Offer {
+impl Capabilities for Cache {
     async fn get_capabilities(
         &self,
         request: Request<GetCapabilitiesRequest>,
     ) -> Result<Response<ServerCapabilities>, Status> {
-        self.cache
-            .check_instance(&request.into_inner().instance_name)?;
-        let limit = self.cache.storage().blobs.limit();
+        self.check_instance(&request.into_inner().instance_name)?;
+        let limit = self.storage().blobs.limit();
         let version = |minor| bazel_remote_apis::build::bazel::semver::SemVer {
             major: 2,
             minor,
@@ -40,9 +26,9 @@ impl Capabilities for Offer {
         };
         Ok(Response::new(ServerCapabilities {
             cache_capabilities: Some(CacheCapabilities {
-                digest_functions: vec![digest_function::Value::Sha256.into()],
+                digest_functions: vec![Sha256.into()],
                 action_cache_update_capabilities: Some(ActionCacheUpdateCapabilities {
-                    update_enabled: self.cache.config().updates,
+                    update_enabled: self.config().updates,
                 }),
                 // No priorities.
                 cache_priority_capabilities: Some(PriorityCapabilities::default()),
@@ -54,7 +40,12 @@ impl Capabilities for Offer {
                 // Neither compressed nor split blobs.
                 ..Default::default()
             }),
-            execution_capabilities: self.execution.clone(),
+            execution_capabilities: Some(ExecutionCapabilities {
+                digest_function: Sha256.into(),
+                digest_functions: vec![Sha256.into()],
+                exec_enabled: true,
+                ..Default::default()
+            }),
             low_api_version: Some(version(0)),
             high_api_version: Some(version(3)),
             ..Default::default()

@@ -4,22 +4,21 @@ use std::pin::Pin;
 
 use bazel_remote_apis::google::rpc;
 use futures_util::{Stream, StreamExt as _, stream};
-use tonic::{Code, Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status, Streaming};
 
 use super::service::{Cache, MAX_BATCH, digest};
-use super::status::{code, read_failed, text};
+use super::status::invalid;
 use super::tree;
 use crate::digest::Digest;
 use crate::reapi::content_addressable_storage_server::ContentAddressableStorage;
 use crate::reapi::{
-    BatchReadBlobsRequest, BatchReadBlobsResponse, BatchUpdateBlobsRequest,
+    self, BatchReadBlobsRequest, BatchReadBlobsResponse, BatchUpdateBlobsRequest,
     BatchUpdateBlobsResponse, FindMissingBlobsRequest, FindMissingBlobsResponse,
     GetChunkMappingRequest, GetChunkMappingResponse, GetTreeRequest, GetTreeResponse,
     RegisterChunkMappingRequest, RegisterChunkMappingResponse, SpliceBlobRequest,
     SpliceBlobResponse, SplitBlobRequest, SplitBlobResponse, batch_read_blobs_response,
     batch_update_blobs_request, batch_update_blobs_response, compressor,
 };
-use crate::storage::StorageError;
 
 /// The number of blobs of a batch that are read or written at a time.
 const AT_A_TIME: usize = 8;
@@ -34,11 +33,8 @@ impl ContentAddressableStorage for Cache {
     ) -> Result<Response<FindMissingBlobsResponse>, Status> {
         let request = request.into_inner();
         self.check(&request.instance_name, request.digest_function)?;
-        let digests = request.blob_digests.iter();
-        let digests: Result<Vec<Digest>, Status> =
-            digests.map(|blob| digest(Some(blob), "a blob")).collect();
-        let missing = self.storage().blobs.missing(digests?).await;
-        let missing = missing.map_err(|error| read_failed(&error))?;
+        let digests = digests(&request.blob_digests)?;
+        let missing = self.storage().blobs.missing(digests).await?;
         Ok(Response::new(FindMissingBlobsResponse {
             missing_blob_digests: missing.into_iter().map(Into::into).collect(),
         }))
@@ -74,16 +70,13 @@ impl ContentAddressableStorage for Cache {
     ) -> Result<Response<BatchReadBlobsResponse>, Status> {
         let request = request.into_inner();
         self.check(&request.instance_name, request.digest_function)?;
-        let digests = request.digests.iter();
-        let digests: Result<Vec<Digest>, Status> =
-            digests.map(|blob| digest(Some(blob), "a blob")).collect();
-        let digests = digests?;
+        let digests = digests(&request.digests)?;
         check_batch(digests.iter().map(Digest::size))?;
         let responses = stream::iter(digests)
             .map(|digest| async move {
                 let (data, status) = match self.storage().blobs.read(digest).await {
                     Ok(bytes) => (bytes, Status::ok("")),
-                    Err(error) => (bytes::Bytes::new(), read_failed(&error)),
+                    Err(error) => (bytes::Bytes::new(), error.into()),
                 };
                 batch_read_blobs_response::Response {
                     digest: Some(digest.into()),
@@ -107,12 +100,12 @@ impl ContentAddressableStorage for Cache {
         let request = request.into_inner();
         self.check(&request.instance_name, request.digest_function)?;
         if !request.page_token.is_empty() {
-            return Err(Status::invalid_argument(
+            return Err(invalid(
                 "a tree comes as one stream here: there are no page tokens",
             ));
         }
         let root = digest(request.root_digest.as_ref(), "the root")?;
-        let pages = tree::pages(self.storage().blobs.clone(), root).await?;
+        let pages = tree::pages(self.storage().blobs.clone(), root);
         Ok(Response::new(pages.boxed()))
     }
 
@@ -153,9 +146,15 @@ impl Cache {
             return Err(Status::unimplemented("compressed blobs are not offered"));
         }
         let digest = digest(blob.digest.as_ref(), "a blob")?;
-        let written = self.storage().blobs.write(digest, blob.data.into()).await;
-        written.map_err(|error: StorageError| Status::new(code(&error, false), text(&error)))
+        Ok(self.storage().blobs.write(digest, blob.data.into()).await?)
     }
+}
+
+fn digests(blobs: &[reapi::Digest]) -> Result<Vec<Digest>, Status> {
+    blobs
+        .iter()
+        .map(|blob| digest(Some(blob), "a blob"))
+        .collect()
 }
 
 fn no_chunks() -> Status {
@@ -167,14 +166,13 @@ fn check_batch(mut sizes: impl Iterator<Item = u64>) -> Result<(), Status> {
     if total.is_some_and(|total| total <= MAX_BATCH) {
         return Ok(());
     }
-    Err(Status::invalid_argument(format!(
-        "the blobs of a batch have {MAX_BATCH} bytes at most: use ByteStream"
-    )))
+    let most = format!("the blobs of a batch have {MAX_BATCH} bytes at most: use ByteStream");
+    Err(Status::invalid_argument(most))
 }
 
 fn rpc_status(status: &Status) -> rpc::Status {
     rpc::Status {
-        code: Code::from(status.code() as i32) as i32,
+        code: status.code() as i32,
         message: status.message().to_owned(),
         details: Vec::new(),
     }

@@ -9,10 +9,10 @@ use bytes::{Bytes, BytesMut};
 use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, Method, StatusCode};
-use tokio::time::timeout;
+use tonic::Status;
 
 use super::service::Cache;
-use super::status::text;
+use super::status::{Refusal, invalid};
 use crate::digest::Digest;
 use crate::storage::{Expected, Range, StorageError, StoredResult};
 
@@ -33,48 +33,9 @@ pub fn router(cache: Cache) -> Router {
     }
 }
 
-/// A refused request: the status code and the reason, as a line of text.
-struct Refusal(StatusCode, String);
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        (
-            self.0,
-            [(CONTENT_TYPE, "text/plain; charset=utf-8")],
-            self.1 + "\n",
-        )
-            .into_response()
-    }
-}
-
-impl Refusal {
-    fn reading(error: &StorageError) -> Self {
-        let status = match error {
-            StorageError::Missing(_) => StatusCode::NOT_FOUND,
-            StorageError::WrongDigest { .. } => StatusCode::INTERNAL_SERVER_ERROR,
-            _ => StatusCode::SERVICE_UNAVAILABLE,
-        };
-        Self(status, text(error))
-    }
-
-    fn writing(error: &StorageError) -> Self {
-        let status = match error {
-            StorageError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            StorageError::WrongDigest { .. } | StorageError::TooLong(_) => StatusCode::BAD_REQUEST,
-            StorageError::Disk(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                StatusCode::INSUFFICIENT_STORAGE
-            }
-            _ => StatusCode::SERVICE_UNAVAILABLE,
-        };
-        Self(status, text(error))
-    }
-}
-
 fn hash(text: &str) -> Result<[u8; 32], Refusal> {
-    let digest = Digest::new(text, 0).map_err(|_| {
-        let why = "the last part is not 64 lower-case hexadecimal digits of a SHA-256";
-        Refusal(StatusCode::BAD_REQUEST, why.into())
-    })?;
+    let why = "the last part is not 64 lower-case hexadecimal digits of a SHA-256";
+    let digest = Digest::new(text, 0).map_err(|_| invalid(why))?;
     Ok(*digest.hash())
 }
 
@@ -83,19 +44,13 @@ async fn read_blob(
     Path(name): Path<String>,
     method: Method,
 ) -> Result<Response, Refusal> {
-    let hash = hash(&name)?;
     let blobs = &cache.storage().blobs;
-    let digest = blobs
-        .find(&hash)
-        .await
-        .map_err(|error| Refusal::reading(&error))?;
-    let digest =
-        digest.ok_or_else(|| Refusal(StatusCode::NOT_FOUND, format!("there is no blob {name}")))?;
+    let digest = blobs.find(&hash(&name)?).await?;
+    let digest = digest.ok_or_else(|| Status::not_found(format!("there is no blob {name}")))?;
     let body = if method == Method::HEAD {
         Body::empty()
     } else {
-        let reader = blobs.open(digest, Range::ALL).await;
-        let reader = reader.map_err(|error| Refusal::reading(&error))?;
+        let reader = blobs.open(digest, Range::ALL).await?;
         // An error breaks the connection, and so the client sees that bytes are missing.
         Body::from_stream(stream::try_unfold(reader, |mut reader| async move {
             let piece = reader.next().await?;
@@ -115,21 +70,17 @@ async fn write_blob(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Refusal> {
-    let hash = hash(&name)?;
-    let size = said_size(&headers)?;
-    let writer = cache.storage().blobs.writer(Expected { hash, size }).await;
-    let mut writer = writer.map_err(|error| Refusal::writing(&error))?;
+    let (hash, size) = (hash(&name)?, said_size(&headers)?);
+    let mut writer = cache
+        .storage()
+        .blobs
+        .writer(Expected { hash, size })
+        .await?;
     let mut body = body.into_data_stream();
     while let Some(bytes) = next(&cache, &mut body).await? {
-        writer
-            .write(bytes)
-            .await
-            .map_err(|error| Refusal::writing(&error))?;
+        writer.write(bytes).await?;
     }
-    writer
-        .finish()
-        .await
-        .map_err(|error| Refusal::writing(&error))?;
+    writer.finish().await?;
     Ok(StatusCode::OK)
 }
 
@@ -137,18 +88,9 @@ async fn read_result(
     State(cache): State<Cache>,
     Path(name): Path<String>,
 ) -> Result<Response, Refusal> {
-    let hash = hash(&name)?;
-    let result = cache.storage().results.get(&hash).await;
-    match result.map_err(|error| Refusal::reading(&error))? {
-        Some(result) => {
-            let headers = [(CONTENT_TYPE, "application/octet-stream")];
-            Ok((headers, result.bytes().clone()).into_response())
-        }
-        None => Err(Refusal(
-            StatusCode::NOT_FOUND,
-            format!("there is no result of the action {name}, or not all of its blobs"),
-        )),
-    }
+    let result = cache.result(&hash(&name)?).await?;
+    let headers = [(CONTENT_TYPE, "application/octet-stream")];
+    Ok((headers, result.bytes().clone()).into_response())
 }
 
 async fn write_result(
@@ -158,10 +100,7 @@ async fn write_result(
     body: Body,
 ) -> Result<StatusCode, Refusal> {
     let hash = hash(&name)?;
-    if !cache.config().updates {
-        let why = "clients may not store results of actions here";
-        return Err(Refusal(StatusCode::FORBIDDEN, why.into()));
-    }
+    cache.check_update()?;
     said_size(&headers)?;
     let mut body = body.into_data_stream();
     let mut message = BytesMut::new();
@@ -172,46 +111,27 @@ async fn write_result(
         }
         message.extend_from_slice(&bytes);
     }
-    let result = StoredResult::new(message.freeze())
-        .map_err(|error| Refusal(StatusCode::BAD_REQUEST, error.to_string()))?;
-    let stored = cache.storage().results.put(&hash, result).await;
-    stored.map_err(|error| Refusal::writing(&error))?;
+    let result = StoredResult::new(message.freeze()).map_err(invalid)?;
+    cache.storage().results.put(&hash, result).await?;
     Ok(StatusCode::OK)
 }
 
 /// Returns the size that the client gives, if it does. Nothing is ever decompressed.
 fn said_size(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
-    if let Some(encoding) = headers.get(CONTENT_ENCODING)
-        && encoding != "identity"
-    {
-        let why = "compressed blobs are not offered".to_owned();
-        return Err(Refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+    let encoding = headers.get(CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding != "identity") {
+        return Err(Status::unimplemented("compressed blobs are not offered").into());
     }
-    let size = headers
-        .get(CONTENT_LENGTH)
-        .map(|size| size.to_str().ok()?.parse().ok());
-    match size {
-        Some(None) => Err(Refusal(
-            StatusCode::BAD_REQUEST,
-            "the length is no number".into(),
-        )),
-        Some(size) => Ok(size),
-        None => Ok(None),
-    }
+    let Some(size) = headers.get(CONTENT_LENGTH) else {
+        return Ok(None);
+    };
+    let size = size.to_str().ok().and_then(|size| size.parse().ok());
+    Ok(Some(
+        size.ok_or_else(|| invalid("the length is no number"))?,
+    ))
 }
 
 async fn next(cache: &Cache, body: &mut BodyDataStream) -> Result<Option<Bytes>, Refusal> {
-    let idle = cache.config().idle;
-    match timeout(idle, body.next()).await {
-        Ok(bytes) => bytes.transpose().map_err(|error| {
-            Refusal(
-                StatusCode::BAD_REQUEST,
-                format!("the upload broke off: {error}"),
-            )
-        }),
-        Err(_) => Err(Refusal(
-            StatusCode::REQUEST_TIMEOUT,
-            format!("nothing of the upload came for {idle:?}"),
-        )),
-    }
+    let bytes = cache.in_time(body.next()).await?.transpose();
+    Ok(bytes.map_err(|error| invalid(format_args!("the upload broke off: {error}")))?)
 }

@@ -14,9 +14,8 @@ mod status;
 mod tree;
 mod uploads;
 
-pub use capabilities::Offer;
 pub use http::router;
 pub use resource_name::{NotAResource, ResourceName};
 pub(crate) use service::digest;
 pub use service::{Cache, CacheConfig, MAX_BATCH, MAX_MESSAGE};
-pub(crate) use status::text;
+pub(crate) use status::Refusal;

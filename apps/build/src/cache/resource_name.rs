@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use crate::digest::Digest;
+use thiserror::Error;
+
+use crate::digest::{Digest, NotADigest};
 
 /// The name by which `ByteStream` calls a blob.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ResourceName {
     /// The name of the instance, which may have several parts.
     pub instance: String,
@@ -16,37 +18,24 @@ pub struct ResourceName {
 }
 
 /// The reason that a text is not the name of a blob.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotAResource {
     /// Compressed blobs are not offered.
+    #[error("compressed blobs are not offered")]
     Compressed,
     /// Digests of other functions are not offered.
+    #[error("digests are of SHA-256 here, and not of {0:?}")]
     OtherFunction(String),
     /// It has another form.
+    #[error("not [INSTANCE/]blobs/HASH/SIZE or [INSTANCE/]uploads/UUID/blobs/HASH/SIZE")]
     Malformed,
     /// The upload's name is empty, or too long, or has strange characters.
+    #[error("the part after uploads/ is no UUID")]
     BadUpload,
     /// The hash or the size is not a valid one.
-    BadDigest(String),
+    #[error(transparent)]
+    BadDigest(#[from] NotADigest),
 }
-
-impl fmt::Display for NotAResource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Compressed => f.write_str("compressed blobs are not offered"),
-            Self::OtherFunction(name) => {
-                write!(f, "digests are of SHA-256 here, and not of {name:?}")
-            }
-            Self::Malformed => f.write_str(
-                "not [INSTANCE/]blobs/HASH/SIZE or [INSTANCE/]uploads/UUID/blobs/HASH/SIZE",
-            ),
-            Self::BadUpload => f.write_str("the part after uploads/ is no UUID"),
-            Self::BadDigest(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for NotAResource {}
 
 impl ResourceName {
     /// Parses the name in a read: `{instance}/blobs/{hash}/{size}`.
@@ -142,30 +131,17 @@ fn split(name: &str) -> Result<(String, &str, &str), NotAResource> {
 /// Parses `{hash}/{size}`; also returns what follows a slash after that.
 fn blob(text: &str) -> Result<(Digest, Option<&str>), NotAResource> {
     let (hash, rest) = text.split_once('/').ok_or(NotAResource::Malformed)?;
-    let functions = [
-        "sha1",
-        "md5",
-        "vso",
-        "sha384",
-        "sha512",
-        "murmur3",
-        "sha256tree",
-        "blake3",
-    ];
-    if functions.contains(&hash) {
+    let functions = "sha1 md5 vso sha384 sha512 murmur3 sha256tree blake3";
+    if functions.split(' ').any(|function| function == hash) {
         return Err(NotAResource::OtherFunction(hash.to_owned()));
     }
-    let (size, after) = match rest.split_once('/') {
-        Some((size, after)) => (size, Some(after)),
-        None => (rest, None),
-    };
-    let bad = || NotAResource::BadDigest(format!("not a SHA-256 digest and a size: {hash}/{size}"));
-    // `parse` would accept a sign.
-    if !size.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(bad());
-    }
-    let digest = Digest::new(hash, size.parse().map_err(|_| bad())?).map_err(|_| bad())?;
-    Ok((digest, after))
+    let (size, after) = rest
+        .split_once('/')
+        .map_or((rest, None), |(size, after)| (size, Some(after)));
+    // `parse` would accept a sign; -1 is no size.
+    let is_number = size.bytes().all(|byte| byte.is_ascii_digit());
+    let size = size.parse().ok().filter(|_| is_number).unwrap_or(-1);
+    Ok((Digest::new(hash, size)?, after))
 }
 
 #[cfg(test)]
@@ -245,6 +221,8 @@ mod tests {
         }
         for digest in [
             "../../../etc/passwd/0".to_owned(),
+            format!("../{}/0", &hex[3..]),
+            format!("{hex}/99999999999999999999"),
             format!("{}/0", hex.to_uppercase()),
             format!("{hex}/-1"),
             format!("{hex}/+1"),

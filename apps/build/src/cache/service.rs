@@ -3,12 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::{ArgAction, Args};
+use tokio::time::timeout;
 use tonic::Status;
 
+use super::status::invalid;
 use super::uploads::Uploads;
-use crate::digest::Digest;
+use crate::digest::{Digest, hex};
+use crate::options::defaults;
 use crate::reapi;
-use crate::storage::Storage;
+use crate::storage::{Storage, StoredResult};
 
 /// The most bytes of blobs in one message. Their digests fit beside them in 4 MiB, which is the
 /// default limit of gRPC.
@@ -18,27 +22,42 @@ pub const MAX_BATCH: u64 = (4 << 20) - (64 << 10);
 pub const MAX_MESSAGE: usize = 8 << 20;
 
 /// The permissions and limits of a cache.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args)]
 pub struct CacheConfig {
-    /// The name of the only instance.
+    /// The name of the only instance
+    #[arg(long, value_name = "NAME", default_value = "", value_parser = instance)]
     pub instance: String,
-    /// True if clients may store results of actions.
+    /// Let no client store results of actions: only what workers have run is in the cache
+    #[arg(long = "no-updates", action = ArgAction::SetFalse)]
     pub updates: bool,
     /// A client that sends nothing of an upload for this long has given it up.
+    #[arg(skip = Duration::from_secs(60))]
     pub idle: Duration,
     /// An upload whose connection broke can be resumed for this long.
+    #[arg(skip = Duration::from_secs(60))]
     pub resumable: Duration,
 }
 
 impl Default for CacheConfig {
     fn default() -> Self {
-        Self {
-            instance: String::new(),
-            updates: true,
-            idle: Duration::from_secs(60),
-            resumable: Duration::from_secs(60),
-        }
+        defaults()
     }
+}
+
+/// Checks an instance's name: the protocol reserves the keywords of resource names.
+fn instance(text: &str) -> Result<String, String> {
+    let keywords =
+        "blobs uploads actions actionResults operations capabilities compressed-blobs ..";
+    let good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let is_part = |part: &str| {
+        let is_keyword = keywords.split(' ').any(|keyword| keyword == part);
+        !part.is_empty() && part.bytes().all(good) && !is_keyword
+    };
+    if text.is_empty() || text.split('/').all(is_part) {
+        return Ok(text.to_owned());
+    }
+    let right = "letters, digits, - _ . and / between parts";
+    Err(format!("{right}, none of which is a word of the protocol"))
 }
 
 /// The services of a cache. Clones are handles of the same one.
@@ -88,30 +107,64 @@ impl Cache {
         if instance == self.shared.config.instance {
             return Ok(());
         }
-        Err(Status::invalid_argument(format!(
-            "there is no instance {instance:?} here, but {:?}",
-            self.shared.config.instance
+        let own = &self.shared.config.instance;
+        Err(invalid(format_args!(
+            "there is no instance {instance:?} here, but {own:?}"
         )))
     }
 
     /// Refuses any instance but the only one, and any hash function but SHA-256.
     pub(crate) fn check(&self, instance: &str, digest_function: i32) -> Result<(), Status> {
         self.check_instance(instance)?;
-        match reapi::digest_function::Value::try_from(digest_function) {
-            Ok(reapi::digest_function::Value::Unknown | reapi::digest_function::Value::Sha256) => {
-                Ok(())
-            }
-            _ => Err(Status::invalid_argument(
-                "digests are of SHA-256 here, and of nothing else",
-            )),
+        use reapi::digest_function::Value;
+        match Value::try_from(digest_function) {
+            Ok(Value::Unknown | Value::Sha256) => Ok(()),
+            _ => Err(invalid("digests are of SHA-256 here, and of nothing else")),
         }
+    }
+
+    /// Refuses results of actions if clients may not store any.
+    pub(super) fn check_update(&self) -> Result<(), Status> {
+        if self.shared.config.updates {
+            return Ok(());
+        }
+        let why = "clients may not store results of actions here";
+        Err(Status::permission_denied(why))
+    }
+
+    /// Returns the result of that action.
+    pub(super) async fn result(&self, action: &[u8; 32]) -> Result<StoredResult, Status> {
+        let result = self.storage().results.get(action).await?;
+        result.ok_or_else(|| {
+            let action = hex(action);
+            let what = "there is no result of the action";
+            Status::not_found(format!("{what} {action}, or not all of its blobs"))
+        })
+    }
+
+    /// Waits for more of an upload, but not for ever.
+    pub(super) async fn in_time<T>(&self, more: impl Future<Output = T>) -> Result<T, Status> {
+        let idle = self.shared.config.idle;
+        let silent =
+            |_| Status::deadline_exceeded(format!("nothing of the upload came for {idle:?}"));
+        timeout(idle, more).await.map_err(silent)
     }
 }
 
 /// Reads the digest in a message.
 pub(crate) fn digest(digest: Option<&reapi::Digest>, what: &str) -> Result<Digest, Status> {
-    let digest = digest
-        .ok_or_else(|| Status::invalid_argument(format!("the digest of {what} is missing")))?;
-    Digest::try_from(digest)
-        .map_err(|error| Status::invalid_argument(format!("the digest of {what}: {error}")))
+    Digest::of_field(digest, what).map_err(invalid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::instance;
+
+    #[test]
+    fn an_instance_is_no_keyword() {
+        assert!(instance("").is_ok() && instance("a/b.c").is_ok());
+        for text in ["/", "a/", "blobs", "a/uploads", "..", "a b", "{x}"] {
+            assert!(instance(text).is_err(), "{text}");
+        }
+    }
 }

@@ -1,47 +1,75 @@
-//! The gRPC status for an error of the storage.
+//! Errors, as gRPC and as HTTP name them.
 
+use std::fmt;
 use std::io::ErrorKind;
 
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
 use tonic::{Code, Status};
 
 use crate::storage::StorageError;
 
-pub(super) fn code(error: &StorageError, reading: bool) -> Code {
-    match error {
-        StorageError::Missing(_) => Code::NotFound,
-        // When reading, what was stored is broken; else what a client sends is wrong.
-        StorageError::WrongDigest { .. } if reading => Code::DataLoss,
-        StorageError::WrongDigest { .. }
-        | StorageError::TooLong(_)
-        | StorageError::TooLarge { .. } => Code::InvalidArgument,
-        StorageError::Disk(error) if error.kind() == ErrorKind::StorageFull => {
-            Code::ResourceExhausted
-        }
-        StorageError::Failed(_) | StorageError::Disk(_) => Code::Unavailable,
+impl From<StorageError> for Status {
+    /// Logs the cause for the operator, as it may name paths and hosts, and does not tell clients.
+    fn from(error: StorageError) -> Self {
+        let code = match &error {
+            StorageError::Missing(_) => Code::NotFound,
+            StorageError::Corrupt { .. } => Code::DataLoss,
+            StorageError::WrongDigest { .. }
+            | StorageError::TooLong(_)
+            | StorageError::TooLarge { .. } => Code::InvalidArgument,
+            StorageError::Disk(error) if error.kind() == ErrorKind::StorageFull => {
+                tracing::error!(%error, "storage");
+                return Self::resource_exhausted("the storage is full");
+            }
+            StorageError::Failed(_) | StorageError::Disk(_) | StorageError::Unreachable(_) => {
+                tracing::error!(%error, "storage");
+                let what = "the storage does not answer as it should: see the server's log";
+                return Self::unavailable(what);
+            }
+        };
+        Self::new(code, error.to_string())
     }
 }
 
-/// The status for a client that asked for a blob.
-pub(super) fn read_failed(error: &StorageError) -> Status {
-    Status::new(code(error, true), text(error))
+/// Makes the status for a client that has sent something wrong.
+pub(super) fn invalid(error: impl fmt::Display) -> Status {
+    Status::invalid_argument(error.to_string())
 }
 
-/// The status for a client that sent a blob.
-pub(super) fn write_failed(error: &StorageError) -> Status {
-    Status::new(code(error, false), text(error))
+/// A request by HTTP that is refused: the status code and the reason, as a line of text.
+pub(crate) struct Refusal(pub(super) StatusCode, pub(super) String);
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let kind = [(CONTENT_TYPE, "text/plain; charset=utf-8")];
+        (self.0, kind, self.1 + "\n").into_response()
+    }
 }
 
-/// Logs the cause for the operator, as it may name paths and hosts; returns a text for clients.
-pub(crate) fn text(error: &StorageError) -> String {
-    match error {
-        StorageError::Failed(_) | StorageError::Disk(_) => {
-            tracing::error!(%error, "storage");
-            if code(error, true) == Code::ResourceExhausted {
-                "the storage is full".into()
-            } else {
-                "the storage does not answer as it should: see the server's log".into()
-            }
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        let code = match status.code() {
+            Code::NotFound => StatusCode::NOT_FOUND,
+            Code::InvalidArgument => StatusCode::BAD_REQUEST,
+            Code::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Code::PermissionDenied => StatusCode::FORBIDDEN,
+            Code::DeadlineExceeded => StatusCode::REQUEST_TIMEOUT,
+            Code::Unimplemented => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Code::ResourceExhausted => StatusCode::INSUFFICIENT_STORAGE,
+            Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self(code, status.message().to_owned())
+    }
+}
+
+impl From<StorageError> for Refusal {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::TooLarge { .. } => Self(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
+            error => Status::from(error).into(),
         }
-        _ => error.to_string(),
     }
 }

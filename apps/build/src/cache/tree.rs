@@ -7,7 +7,7 @@ use prost::Message as _;
 use tonic::Status;
 
 use super::service::digest;
-use super::status::read_failed;
+use super::status::invalid;
 use crate::digest::Digest;
 use crate::reapi::{Directory, GetTreeResponse};
 use crate::storage::{Blobs, StorageError};
@@ -23,28 +23,26 @@ const PAGE: usize = 1 << 20;
 
 struct Walk {
     blobs: Blobs,
+    root: Digest,
     next: VecDeque<Digest>,
-    /// The folders already sent: each is sent once, even if it stands in several places.
+    /// The folders that were sent or will be: each is sent once, even if it stands in several
+    /// places.
     seen: HashSet<Digest>,
-    first: Option<Directory>,
 }
 
 /// Streams the folders below a root, the root first. Missing ones are left out, as the protocol
-/// says.
-pub(super) async fn pages(
+/// says, unless it is the root.
+pub(super) fn pages(
     blobs: Blobs,
     root: Digest,
-) -> Result<impl Stream<Item = Result<GetTreeResponse, Status>>, Status> {
-    let mut walk = Walk {
+) -> impl Stream<Item = Result<GetTreeResponse, Status>> {
+    let walk = Walk {
         blobs,
-        next: VecDeque::new(),
+        root,
+        next: VecDeque::from([root]),
         seen: HashSet::from([root]),
-        first: None,
     };
-    let folder = walk.read(root).await?;
-    let missing = || read_failed(&StorageError::Missing(root));
-    walk.first = Some(folder.ok_or_else(missing)?);
-    Ok(stream::try_unfold(walk, |mut walk| async move {
+    stream::try_unfold(walk, |mut walk| async move {
         let page = walk.page().await?;
         Ok(page.map(|directories| {
             let page = GetTreeResponse {
@@ -53,33 +51,26 @@ pub(super) async fn pages(
             };
             (page, walk)
         }))
-    }))
+    })
 }
 
 impl Walk {
     async fn page(&mut self) -> Result<Option<Vec<Directory>>, Status> {
         let mut page = Vec::new();
         let mut size = 0;
-        while size < PAGE {
-            let folder = match self.first.take() {
-                Some(root) => root,
-                None => {
-                    let Some(digest) = self.next.pop_front() else {
-                        break;
-                    };
-                    let Some(folder) = self.read(digest).await? else {
-                        continue;
-                    };
-                    folder
-                }
+        while size < PAGE
+            && let Some(folder) = self.next.pop_front()
+        {
+            let Some(folder) = self.read(folder).await? else {
+                continue;
             };
             for node in &folder.directories {
-                let digest = digest(node.digest.as_ref(), "a folder")?;
+                let below = digest(node.digest.as_ref(), "a folder")?;
                 if self.seen.len() < MAX_FOLDERS {
-                    if self.seen.insert(digest) {
-                        self.next.push_back(digest);
+                    if self.seen.insert(below) {
+                        self.next.push_back(below);
                     }
-                } else if !self.seen.contains(&digest) {
+                } else if !self.seen.contains(&below) {
                     return Err(Status::resource_exhausted(format!(
                         "a tree may have {MAX_FOLDERS} different folders at most"
                     )));
@@ -99,12 +90,10 @@ impl Walk {
         }
         let bytes = match self.blobs.read(digest).await {
             Ok(bytes) => bytes,
-            Err(StorageError::Missing(_)) => return Ok(None),
-            Err(error) => return Err(read_failed(&error)),
+            Err(StorageError::Missing(_)) if digest != self.root => return Ok(None),
+            Err(error) => return Err(error.into()),
         };
-        let folder = Directory::decode(bytes);
-        let folder = folder
-            .map_err(|_| Status::invalid_argument(format!("the blob {digest} is no folder")))?;
-        Ok(Some(folder))
+        let no_folder = |_| invalid(format_args!("the blob {digest} is no folder"));
+        Ok(Some(Directory::decode(bytes).map_err(no_folder)?))
     }
 }

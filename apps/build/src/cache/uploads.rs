@@ -8,7 +8,6 @@ use filch_sync::lock;
 use lru::LruCache;
 
 use super::resource_name::ResourceName;
-use crate::digest::Digest;
 use crate::storage::Writer;
 
 /// The most parked uploads: each is a file.
@@ -23,24 +22,9 @@ pub(super) struct Uploads {
 
 #[derive(Debug)]
 struct Parked {
-    uploads: LruCache<Key, (u64, Writer)>,
+    uploads: LruCache<ResourceName, (u64, Writer)>,
     /// The number of the next one.
     next: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    upload: String,
-    digest: Digest,
-}
-
-impl Key {
-    pub(super) fn of(name: ResourceName) -> Self {
-        Self {
-            upload: name.upload.unwrap_or_default(),
-            digest: name.digest,
-        }
-    }
 }
 
 impl Uploads {
@@ -55,48 +39,38 @@ impl Uploads {
     }
 
     /// Keeps an upload for a while; if there are too many, drops the oldest.
-    pub(super) fn park(&self, key: Key, writer: Writer) {
-        let number = {
-            let mut parked = lock(&self.parked);
-            let number = parked.next;
-            parked.next += 1;
-            parked.uploads.push(key.clone(), (number, writer));
-            number
-        };
-        tokio::spawn(forget(
-            Arc::downgrade(&self.parked),
-            key,
-            number,
-            self.resumable,
-        ));
+    pub(super) fn park(&self, name: ResourceName, writer: Writer) {
+        let mut parked = lock(&self.parked);
+        let number = parked.next;
+        parked.next += 1;
+        parked.uploads.push(name.clone(), (number, writer));
+        let all = Arc::downgrade(&self.parked);
+        tokio::spawn(forget(all, name, number, self.resumable));
     }
 
     /// Returns how many bytes of a parked upload have come.
-    pub(super) fn taken(&self, key: &Key) -> Option<u64> {
+    pub(super) fn taken(&self, name: &ResourceName) -> Option<u64> {
         let parked = lock(&self.parked);
-        let (_, writer) = parked.uploads.peek(key)?;
+        let (_, writer) = parked.uploads.peek(name)?;
         Some(writer.taken())
     }
 
     /// Takes an upload out.
-    pub(super) fn resume(&self, key: &Key) -> Option<Writer> {
-        let (_, writer) = lock(&self.parked).uploads.pop(key)?;
+    pub(super) fn resume(&self, name: &ResourceName) -> Option<Writer> {
+        let (_, writer) = lock(&self.parked).uploads.pop(name)?;
         Some(writer)
     }
 }
 
-async fn forget(parked: Weak<Mutex<Parked>>, key: Key, number: u64, after: Duration) {
+async fn forget(all: Weak<Mutex<Parked>>, name: ResourceName, number: u64, after: Duration) {
     tokio::time::sleep(after).await;
-    let Some(parked) = parked.upgrade() else {
+    let Some(parked) = all.upgrade() else {
         return;
     };
     let mut parked = lock(&parked);
     // The upload may have been resumed, and parked again.
-    if parked
-        .uploads
-        .peek(&key)
-        .is_some_and(|upload| upload.0 == number)
-    {
-        parked.uploads.pop(&key);
+    let upload = parked.uploads.peek(&name);
+    if upload.is_some_and(|(its, _)| *its == number) {
+        parked.uploads.pop(&name);
     }
 }

@@ -1,24 +1,41 @@
 //! Checks an action before a worker gets it.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use filch_sync::lock;
+use lru::LruCache;
 use prost::Message;
+use tonic::Code;
 
-use super::config::FarmConfig;
 use super::failure::Failure;
-use super::folders::{Folder, Folders};
 use crate::digest::Digest;
-use crate::reapi::{self, Action, Command, Directory, Platform};
+use crate::reapi::{Action, Command, Directory, Platform};
 use crate::storage::{Blobs, StorageError};
 
 /// The most bytes of messages that go to the worker with the action.
 const MOST_MESSAGES: usize = 64 << 10;
 /// The most input files for which a worker is told which other workers have them.
 const MOST_FILES: usize = 256;
+/// The most files and folders in an action's input.
+const MOST_INPUTS: usize = 200_000;
 /// The most missing blobs that a client is told of at once.
 const MOST_MISSING: usize = 10_000;
+
+/// A folder, and the message that encodes it.
+#[derive(Debug)]
+pub(super) struct Folder {
+    message: Bytes,
+    directory: Directory,
+}
+
+/// The folders that were read lately: the actions of a build share most of theirs.
+pub(super) type Folders = Mutex<LruCache<Digest, Arc<Folder>>>;
+
+/// The most folders that are kept; the least recently used ones go first.
+pub(super) const MOST_FOLDERS: NonZero<usize> = NonZero::new(8192).unwrap();
 
 /// An action whose blobs are all there.
 #[derive(Debug)]
@@ -35,12 +52,12 @@ pub(super) struct Prepared {
 pub(super) async fn prepare(
     blobs: &Blobs,
     folders: &Folders,
-    config: &FarmConfig,
+    platform: &[(String, String)],
     action: Action,
     message: Bytes,
 ) -> Result<Prepared, Failure> {
-    let command = needed("command", action.command_digest.as_ref())?;
-    let root = needed("input root", action.input_root_digest.as_ref())?;
+    let command = Digest::of_field(action.command_digest.as_ref(), "the command")?;
+    let root = Digest::of_field(action.input_root_digest.as_ref(), "the input root")?;
     let mut missing = Vec::new();
     let mut messages = Messages::default();
     messages.add(message);
@@ -52,24 +69,22 @@ pub(super) async fn prepare(
             title = begin(&command.arguments);
             // Clients of older versions give it here.
             #[expect(deprecated)]
-            let platform = command.platform;
-            asks = asks.or(platform);
+            let older = command.platform;
+            asks = asks.or(older);
             messages.add(bytes);
         }
         Err(StorageError::Missing(blob)) => missing.push(blob),
         Err(error) => return Err(error.into()),
     }
-    check_platform(&config.platform, asks.as_ref())?;
+    check_platform(platform, asks.as_ref())?;
     let mut inputs = Inputs::default();
-    inputs
-        .walk(blobs, folders, config.most_inputs, root, &mut messages)
-        .await?;
+    inputs.walk(blobs, folders, root, &mut messages).await?;
     missing.append(&mut inputs.missing);
     let mut files: Vec<_> = inputs.files.into_iter().collect();
     missing.extend(blobs.missing(files.iter().copied()).await?);
     if !missing.is_empty() {
         missing.truncate(MOST_MISSING);
-        return Err(Failure::Missing(missing));
+        return Err(Failure::missing(missing));
     }
     files.sort_unstable_by_key(|file| std::cmp::Reverse(file.size()));
     files.truncate(MOST_FILES);
@@ -108,7 +123,6 @@ impl Inputs {
         &mut self,
         blobs: &Blobs,
         folders: &Folders,
-        most: usize,
         root: Digest,
         messages: &mut Messages,
     ) -> Result<(), Failure> {
@@ -121,16 +135,19 @@ impl Inputs {
             };
             messages.add(folder.message.clone());
             for file in &folder.directory.files {
-                self.files.insert(needed(&file.name, file.digest.as_ref())?);
+                let blob = Digest::of_field(file.digest.as_ref(), format_args!("{:?}", file.name));
+                self.files.insert(blob?);
             }
             for below in &folder.directory.directories {
-                let digest = needed(&below.name, below.digest.as_ref())?;
+                let name = format_args!("{:?}", below.name);
+                let digest = Digest::of_field(below.digest.as_ref(), name)?;
                 if seen.insert(digest) {
                     todo.push(digest);
                 }
             }
-            if self.files.len() + seen.len() > most {
-                return Err(Failure::TooLarge(most));
+            if self.files.len() + seen.len() > MOST_INPUTS {
+                let what = format!("the action has more than {MOST_INPUTS} inputs");
+                return Err(Failure::new(Code::ResourceExhausted, what));
             }
         }
         Ok(())
@@ -142,7 +159,8 @@ async fn read_folder(
     folders: &Folders,
     digest: Digest,
 ) -> Result<Option<Arc<Folder>>, Failure> {
-    if let Some(folder) = folders.get(digest) {
+    let known = lock(folders).get(&digest).cloned();
+    if let Some(folder) = known {
         // A worker may have to read it, if it is large.
         return Ok(blobs.contains(digest).await?.then_some(folder));
     }
@@ -153,18 +171,13 @@ async fn read_folder(
     };
     let directory: Directory = decode("a folder of its input", &message)?;
     let folder = Arc::new(Folder { message, directory });
-    folders.put(digest, &folder);
+    lock(folders).put(digest, Arc::clone(&folder));
     Ok(Some(folder))
 }
 
 fn decode<M: Message + Default>(what: &str, bytes: &Bytes) -> Result<M, Failure> {
-    let invalid = |error| Failure::Invalid(format!("{what} is not such a message: {error}"));
+    let invalid = |error| Failure::invalid(&format!("{what} is not such a message: {error}"));
     M::decode(bytes.clone()).map_err(invalid)
-}
-
-fn needed(what: &str, digest: Option<&reapi::Digest>) -> Result<Digest, Failure> {
-    let digest = digest.ok_or_else(|| Failure::Invalid(format!("{what:?} has no digest")))?;
-    Digest::try_from(digest).map_err(|error| Failure::Invalid(format!("{what:?} is {error}")))
 }
 
 /// Properties that the farm does not have are refused: an action that asks for one would run where
@@ -173,7 +186,9 @@ fn check_platform(has: &[(String, String)], asks: Option<&Platform>) -> Result<(
     for property in asks.iter().flat_map(|platform| &platform.properties) {
         let (name, value) = (&property.name, &property.value);
         if !has.iter().any(|(its, is)| its == name && is == value) {
-            return Err(Failure::Platform(format!("it asks for {name}={value}")));
+            let what = "no worker of this farm can run the action: it asks for";
+            let what = format!("{what} {name}={value}");
+            return Err(Failure::new(Code::FailedPrecondition, what));
         }
     }
     Ok(())

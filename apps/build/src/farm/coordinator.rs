@@ -1,8 +1,7 @@
 //! The farm, as clients use it.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,17 +10,19 @@ use bytes::Bytes;
 use filch_build_scheduler::{Config, Job, Scheduler};
 use filch_sync::lock;
 use filch_timers::Timers;
+use lru::LruCache;
 use prost::Message as _;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use tonic::Code;
+use uuid::Uuid;
 
-use super::action::prepare;
+use super::action::{Folders, MOST_FOLDERS, prepare};
 use super::builds::{Builds, End, Invocation};
 use super::config::FarmConfig;
 use super::contained::contained;
 use super::executing::Executing;
 use super::failure::Failure;
-use super::folders::Folders;
 use super::roster::Roster;
 use super::run::{Outcome, Run, Stage, Work};
 use super::snapshot::Snapshot;
@@ -75,24 +76,22 @@ impl Farm {
         let waits = Config::new(config.patience, config.patience).near_first();
         let scheduler = Scheduler::new(waits, &Timers::new().map_err(io::Error::other)?);
         let started = SystemTime::now();
+        let life = started.duration_since(UNIX_EPOCH).unwrap_or_default();
         let shared = Shared {
             config,
             storage,
             scheduler,
-            folders: Folders::default(),
+            folders: Mutex::new(LruCache::new(MOST_FOLDERS)),
             runs: Mutex::new(Runs {
                 pending: HashMap::new(),
                 named: HashMap::new(),
-                life: started
-                    .duration_since(UNIX_EPOCH)
-                    .unwrap_or_default()
-                    .as_nanos(),
+                life: life.as_nanos(),
                 count: 0,
             }),
             roster: Roster::default(),
             started,
             builds: Builds::default(),
-            key: key()?,
+            key: format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()),
             leaving: CancellationToken::new(),
             left: CancellationToken::new(),
         };
@@ -118,7 +117,7 @@ impl Farm {
     ) -> Result<Executing, Failure> {
         let shared = &self.shared;
         if shared.leaving.is_cancelled() {
-            return Err(Failure::Stopped);
+            return Err(Failure::stopped());
         }
         let asked = shared.builds.asked(invocation);
         let executing = self.find_or_run(digest, skip_cache, invocation).await?;
@@ -143,7 +142,9 @@ impl Farm {
         let message = shared.storage.blobs.read(digest).await?;
         let action = Action::decode(message.clone());
         let action = action.map_err(|error| {
-            Failure::Invalid(format!("{digest} is not the message of an action: {error}"))
+            Failure::invalid(&format!(
+                "{digest} is not the message of an action: {error}"
+            ))
         })?;
         loop {
             let mut pending = match shared.join(digest) {
@@ -220,7 +221,7 @@ impl Shared {
         let outcome = contained(self.outcome(&run, action, message)).await;
         let outcome = outcome.unwrap_or_else(|defect| {
             run.cancel(|| drop(self.scheduler.withdraw_job(run.action)));
-            Err(Failure::Defect(defect))
+            Err(Failure::new(Code::Internal, defect))
         });
         if let Ok(result) = &outcome
             && result.exit_code == 0
@@ -257,20 +258,15 @@ impl Shared {
                 () = run.abandoned(self.config.abandoned_after) => {}
             }
             if self.abandon(run) {
-                return Err(Failure::Cancelled);
+                let why = "the action was cancelled: nobody waited for it";
+                return Err(Failure::new(Code::Cancelled, why));
             }
         }
     }
 
     async fn schedule(&self, run: &Arc<Run>, action: Action, message: Bytes) -> Outcome {
-        let prepared = prepare(
-            &self.storage.blobs,
-            &self.folders,
-            &self.config,
-            action,
-            message,
-        )
-        .await?;
+        let (blobs, platform) = (&self.storage.blobs, &self.config.platform);
+        let prepared = prepare(blobs, &self.folders, platform, action, message).await?;
         // It is worth waiting for a worker that has one of the largest inputs.
         let large = |file: &&Digest| file.size() >= self.config.near_size;
         let large = prepared.files.iter().take_while(large).take(MOST_NEAR);
@@ -282,7 +278,7 @@ impl Shared {
         let job = Job::with_dependencies(run.action, near, work);
         match self.scheduler.schedule_job(job).await {
             Ok(outcome) => Outcome::clone(&outcome),
-            Err(_) => Err(Failure::Stopped),
+            Err(_) => Err(Failure::stopped()),
         }
     }
 
@@ -311,13 +307,6 @@ impl Shared {
     fn runs(&self) -> MutexGuard<'_, Runs> {
         lock(&self.runs)
     }
-}
-
-/// Makes a random key.
-fn key() -> io::Result<String> {
-    let mut random = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut random)?;
-    Ok(Digest::of(&random).hex())
 }
 
 impl Runs {

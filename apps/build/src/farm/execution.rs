@@ -15,10 +15,7 @@ use super::operation::operation;
 use super::run::{Run, Stage};
 use crate::cache::{Cache, digest};
 use crate::digest::Digest;
-use crate::reapi::digest_function::Value as DigestFunction;
-use crate::reapi::{
-    ExecuteRequest, ExecutionCapabilities, RequestMetadata, WaitExecutionRequest, execution_server,
-};
+use crate::reapi::{ExecuteRequest, RequestMetadata, WaitExecutionRequest, execution_server};
 use bazel_remote_apis::google::longrunning::Operation;
 
 /// The Execution service of the Remote Execution API.
@@ -32,28 +29,12 @@ pub struct ExecutionService {
     cache: Cache,
 }
 
-/// Describes execution for the Capabilities service.
-pub fn capabilities() -> ExecutionCapabilities {
-    ExecutionCapabilities {
-        digest_function: DigestFunction::Sha256.into(),
-        digest_functions: vec![DigestFunction::Sha256.into()],
-        exec_enabled: true,
-        ..ExecutionCapabilities::default()
-    }
-}
-
 type Operations = Pin<Box<dyn Stream<Item = Result<Operation, Status>> + Send>>;
 
 impl ExecutionService {
     /// Serves clients of that farm, whose actions are in that cache.
     pub fn new(farm: Farm, cache: Cache) -> Self {
         Self { farm, cache }
-    }
-
-    fn check(&self, request: &ExecuteRequest) -> Result<Digest, Status> {
-        self.cache
-            .check(&request.instance_name, request.digest_function)?;
-        digest(request.action_digest.as_ref(), "the action")
     }
 }
 
@@ -68,7 +49,9 @@ impl execution_server::Execution for ExecutionService {
     ) -> Result<Response<Operations>, Status> {
         let invocation = invocation(request.metadata());
         let request = request.into_inner();
-        let digest = self.check(&request)?;
+        let (instance, function) = (&request.instance_name, request.digest_function);
+        self.cache.check(instance, function)?;
+        let digest = digest(request.action_digest.as_ref(), "the action")?;
         let skip_cache = request.skip_cache_lookup;
         let operations = match self.farm.execute(digest, skip_cache, &invocation).await {
             Ok(executing) => stages(executing),
@@ -101,11 +84,8 @@ fn stages(executing: Executing) -> Operations {
 }
 
 fn failed(digest: Digest, failure: Failure) -> Operations {
-    let stage = Stage::Completed(Err(failure));
-    stages(Executing::new(
-        Run::new(digest, String::new(), stage),
-        false,
-    ))
+    let run = Run::new(digest, String::new(), Stage::Completed(Err(failure)));
+    stages(Executing::new(run, false))
 }
 
 /// Reads which build the request is for, if the client says so.

@@ -1,100 +1,83 @@
 //! The reason that an action has no result.
 
-use std::fmt;
-
 use prost::Message as _;
-use tonic::Code;
+use thiserror::Error;
+use tonic::{Code, Status};
 
-use crate::cache::text;
-use crate::digest::Digest;
+use crate::digest::{Digest, NotADigest};
 use crate::storage::StorageError;
 use bazel_remote_apis::google::protobuf::Any;
 use bazel_remote_apis::google::rpc;
 
-/// The reason that an action has no result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
-    /// These blobs, which the action needs, are not in the storage: a client that has them may send
-    /// them and ask again.
-    Missing(Vec<Digest>),
-    /// The action cannot be run, for this reason.
-    Invalid(String),
-    /// The action asks for another platform: this one.
-    Platform(String),
-    /// The action has more inputs than this.
-    TooLarge(usize),
-    /// The worker has no result of the action, for this reason: a code and a text.
-    Refused(Code, String),
-    /// This many workers got the action, and none finished it: what happened to each.
-    Lost(Vec<String>),
-    /// Nobody waited for it.
-    Cancelled,
-    /// The storage failed, with this error.
-    Storage(String),
-    /// The coordinator is about to end.
-    Stopped,
-    /// The coordinator has a defect, with this text.
-    Defect(String),
+/// The reason that an action has no result, as a client is told.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// The code.
+    pub code: Code,
+    /// The text.
+    pub message: String,
+    /// Blobs that the action needs, and that are not in the storage: a client that has them may
+    /// send them and ask again.
+    pub missing: Vec<Digest>,
 }
 
 impl Failure {
-    /// The code for the client.
-    pub fn code(&self) -> Code {
-        match self {
-            Self::Missing(_) | Self::Platform(_) => Code::FailedPrecondition,
-            Self::Invalid(_) => Code::InvalidArgument,
-            Self::TooLarge(_) => Code::ResourceExhausted,
-            Self::Refused(code, _) => *code,
-            Self::Lost(_) | Self::Storage(_) | Self::Defect(_) => Code::Internal,
-            Self::Cancelled => Code::Cancelled,
-            Self::Stopped => Code::Unavailable,
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            missing: Vec::new(),
         }
+    }
+
+    /// Makes that of an action that cannot be run, for this reason.
+    pub(super) fn invalid(why: &str) -> Self {
+        let message = format!("the action cannot be run: {why}");
+        Self::new(Code::InvalidArgument, message)
+    }
+
+    pub(super) fn missing(missing: Vec<Digest>) -> Self {
+        let mut message = format!("{} blobs of the action are missing:", missing.len());
+        for blob in missing.iter().take(3) {
+            message += &format!(" {blob}");
+        }
+        Self {
+            missing,
+            ..Self::new(Code::FailedPrecondition, message)
+        }
+    }
+
+    /// Makes that of a coordinator that is about to end.
+    pub(super) fn stopped() -> Self {
+        Self::new(Code::Unavailable, "the coordinator is about to end")
     }
 
     /// Makes the status for a client. A client sends missing blobs if they are named in this form.
     pub fn status(&self) -> rpc::Status {
-        let details = match self {
-            Self::Missing(blobs) => vec![precondition(blobs)],
-            _ => Vec::new(),
+        let details = match &self.missing[..] {
+            [] => Vec::new(),
+            missing => vec![precondition(missing)],
         };
         rpc::Status {
-            code: self.code() as i32,
-            message: self.to_string(),
+            code: self.code as i32,
+            message: self.message.clone(),
             details,
         }
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing(blobs) => {
-                write!(f, "{} blobs of the action are missing:", blobs.len())?;
-                let mut shown = blobs.iter().take(3);
-                shown.try_for_each(|blob| write!(f, " {blob}"))
-            }
-            Self::Invalid(why) => write!(f, "the action cannot be run: {why}"),
-            Self::Platform(why) => write!(f, "no worker of this farm can run the action: {why}"),
-            Self::TooLarge(most) => write!(f, "the action has more than {most} inputs"),
-            Self::Refused(_, message) => f.write_str(message),
-            Self::Lost(attempts) => {
-                write!(f, "the action was given to {} workers, ", attempts.len())?;
-                write!(f, "none brought it to an end: {}", attempts.join("; "))
-            }
-            Self::Cancelled => f.write_str("the action was cancelled: nobody waited for it"),
-            Self::Storage(why) | Self::Defect(why) => f.write_str(why),
-            Self::Stopped => f.write_str("the coordinator is about to end"),
-        }
+impl From<NotADigest> for Failure {
+    fn from(error: NotADigest) -> Self {
+        Self::invalid(&error.to_string())
     }
 }
-
-impl std::error::Error for Failure {}
 
 impl From<StorageError> for Failure {
     fn from(error: StorageError) -> Self {
         match error {
-            StorageError::Missing(blob) => Self::Missing(vec![blob]),
-            error => Self::Storage(text(&error)),
+            StorageError::Missing(blob) => Self::missing(vec![blob]),
+            error => Self::new(Code::Internal, Status::from(error).message()),
         }
     }
 }
@@ -134,14 +117,13 @@ struct Violation {
 
 #[cfg(test)]
 mod tests {
-    use super::{Failure, StorageError};
+    use super::{Code, Failure, StorageError};
 
     #[test]
     fn how_the_storage_failed_is_not_for_clients() {
         let error = std::io::Error::other("/a/path of this machine");
         let failure = Failure::from(StorageError::Disk(error));
-        assert!(matches!(failure, Failure::Storage(_)));
-        let message = failure.status().message;
-        assert!(!message.contains("/a/path"), "{message}");
+        assert_eq!(failure.code, Code::Internal);
+        assert!(!failure.message.contains("/a/path"), "{failure}");
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn digests(blobs: Blobs) -> Result<Vec<Digest>, Status> {
         return Err(Status::resource_exhausted(most));
     }
     let digests = blobs.blobs.iter().map(Digest::try_from);
-    let digests: Result<Vec<_>, _> = digests.collect();
+    let digests = digests.collect::<Result<_, _>>();
     digests.map_err(|error| Status::invalid_argument(error.to_string()))
 }
 
@@ -46,8 +46,8 @@ pub(super) fn failure_of(failure: protocol::Failure) -> Result<Failure, Status> 
         return Err(Status::invalid_argument("a failure whose code is OK"));
     }
     if failure.missing.is_empty() {
-        return Ok(Failure::Refused(code, failure.message));
+        return Ok(Failure::new(code, failure.message));
     }
     let blobs = failure.missing;
-    Ok(Failure::Missing(digests(Blobs { blobs })?))
+    Ok(Failure::missing(digests(Blobs { blobs })?))
 }

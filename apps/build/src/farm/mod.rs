@@ -1,7 +1,7 @@
 //! The coordinator: it gives actions to workers, and their results to clients.
 //!
 //! [`Farm`] wraps a [`Scheduler`](filch_build_scheduler::Scheduler), whose jobs are actions and
-//! whose artifacts are blobs. Clients use [`ExecutionService`], workers [`WorkersService`].
+//! whose artifacts are blobs. Clients use [`ExecutionService`]; workers call the farm itself.
 //!
 //! ```text
 //! Execute ──► Farm::execute ──► Scheduler ──► session ──► worker
@@ -17,7 +17,6 @@ mod coordinator;
 mod executing;
 mod execution;
 mod failure;
-mod folders;
 mod messages;
 mod operation;
 mod roster;
@@ -30,8 +29,7 @@ pub use builds::Invocation;
 pub use config::FarmConfig;
 pub use coordinator::Farm;
 pub use executing::Executing;
-pub use execution::{ExecutionService, capabilities};
+pub use execution::ExecutionService;
 pub use failure::Failure;
 pub use run::{Outcome, Stage};
 pub use snapshot::{Actions, Build, Running, Snapshot, Worker};
-pub use workers::WorkersService;

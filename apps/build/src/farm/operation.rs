@@ -24,11 +24,8 @@ pub(super) fn operation(executing: &Executing, stage: &Stage) -> Operation {
     };
     let result = match stage {
         Stage::Completed(outcome) => {
-            let response = response(executing.cached(), outcome);
-            Some(operation::Result::Response(any(
-                "ExecuteResponse",
-                &response,
-            )))
+            let response = any("ExecuteResponse", &response(executing.cached(), outcome));
+            Some(operation::Result::Response(response))
         }
         _ => None,
     };

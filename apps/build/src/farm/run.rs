@@ -6,12 +6,16 @@ use std::time::Duration;
 use filch_sync::lock;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
+use tonic::Code;
 
 use super::action::Prepared;
 use super::builds::{Builds, End};
 use super::failure::Failure;
 use crate::digest::Digest;
 use crate::reapi::ActionResult;
+
+/// The number of workers that may fail to finish an action before it is reported as failed.
+const ATTEMPTS: usize = 3;
 
 /// The outcome of an action.
 pub type Outcome = Result<Arc<ActionResult>, Failure>;
@@ -60,14 +64,6 @@ struct Place {
     builds: Vec<String>,
     /// The end of the action, once it has one.
     end: Option<End>,
-}
-
-/// The consequence of a worker that did not finish the action.
-pub(super) enum Attempt {
-    /// The scheduler was told that the job is over.
-    Over,
-    /// Another worker may have it.
-    Again,
 }
 
 /// A job, as a worker gets it.
@@ -140,31 +136,28 @@ impl Run {
         ended
     }
 
-    /// Records why a worker did not finish it. After the last attempt, tells the scheduler.
-    pub(super) fn failed(
-        &self,
-        why: String,
-        attempts: usize,
-        builds: &Builds,
-        tell: impl FnOnce(Failure),
-    ) -> Attempt {
+    /// Records why a worker did not finish it; returns true if another worker may have it. After
+    /// the last attempt, tells the scheduler.
+    pub(super) fn failed(&self, why: String, builds: &Builds, tell: impl FnOnce(Failure)) -> bool {
         let mut place = self.place();
         if place.over {
-            return Attempt::Over;
+            return false;
         }
         place.session = None;
         place.attempts.push(why);
-        if place.attempts.len() < attempts {
+        if place.attempts.len() < ATTEMPTS {
             self.set_stage(Stage::Queued);
             builds.count(End::Retried);
             for build in &place.builds {
                 builds.note(build, End::Retried);
             }
-            return Attempt::Again;
+            return true;
         }
         place.over = true;
-        tell(Failure::Lost(place.attempts.clone()));
-        Attempt::Over
+        let what = format!("the action was given to {ATTEMPTS} workers, none brought it to an end");
+        let what = format!("{what}: {}", place.attempts.join("; "));
+        tell(Failure::new(Code::Internal, what));
+        false
     }
 
     /// Adds a build that waits for it.

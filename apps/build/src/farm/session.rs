@@ -11,13 +11,11 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tonic::{Status, Streaming};
 
-use super::builds::Builds;
 use super::contained::contained;
 use super::coordinator::Shared;
 use super::messages::{check_hello, digests, failure_of};
-use super::roster::Entry;
-use super::run::{Attempt, Outcome, Work};
-use crate::cache::text;
+use super::run::{Outcome, Work};
+use super::snapshot::{Running, Worker};
 use crate::digest::Digest;
 use crate::protocol::from_worker::Event;
 use crate::protocol::to_worker::Order;
@@ -36,7 +34,8 @@ pub(super) type Orders = mpsc::Sender<Result<ToWorker, Status>>;
 pub(super) struct Session {
     shared: Arc<Shared>,
     id: WorkerId,
-    entry: Arc<Entry>,
+    name: String,
+    slots: usize,
     orders: Orders,
     running: HashMap<u64, Work>,
     /// The number of the last run.
@@ -103,15 +102,23 @@ impl Session {
     ) -> Result<Self, Status> {
         let slots = hello.slots as usize;
         let id = shared.scheduler.register_worker().await.map_err(stopped)?;
-        let entry = shared.roster.add(id, hello.name, hello.address, slots);
-        tracing::info!(
-            "the worker {} has come, for {slots} actions at a time",
-            entry.name
-        );
+        let name = hello.name;
+        tracing::info!("the worker {name} has come, for {slots} actions at a time");
+        let worker = Worker {
+            name: name.clone(),
+            address: hello.address,
+            since: SystemTime::now(),
+            slots,
+            running: Vec::new(),
+            blobs: 0,
+            leaving: false,
+        };
+        shared.roster.add(id, worker);
         Ok(Self {
             shared,
             id,
-            entry,
+            name,
+            slots,
             orders,
             running: HashMap::new(),
             last: 0,
@@ -176,7 +183,7 @@ impl Session {
         if self.leaving || self.paused_until.is_some() {
             return;
         }
-        while self.running.len() + picks.len() < self.entry.slots {
+        while self.running.len() + picks.len() < self.slots {
             picks.push(self.shared.scheduler.pick_job(self.id));
         }
     }
@@ -200,7 +207,7 @@ impl Session {
 
     fn leave(&mut self, picks: &mut Picks) {
         self.leaving = true;
-        self.entry.state().leaving = true;
+        self.update(|worker| worker.leaving = true);
         // Actions that these have picked, but nobody has taken, go back.
         picks.clear();
     }
@@ -216,7 +223,7 @@ impl Session {
             }
             drop(self.shared.scheduler.add_artifact(self.id, blob));
         }
-        self.entry.state().held = self.held.len();
+        self.update(|worker| worker.blobs = self.held.len());
         Ok(())
     }
 
@@ -226,7 +233,12 @@ impl Session {
                 drop(self.shared.scheduler.remove_artifact(self.id, blob));
             }
         }
-        self.entry.state().held = self.held.len();
+        self.update(|worker| worker.blobs = self.held.len());
+    }
+
+    /// Changes what clients see of this worker.
+    fn update(&self, change: impl FnOnce(&mut Worker)) {
+        self.shared.roster.update(self.id, change);
     }
 
     /// Gives the action to the worker.
@@ -236,21 +248,20 @@ impl Session {
         if !work.run.begin(&self.cancels, number) {
             return Ok(());
         }
+        let messages = work.prepared.messages.iter();
         let run = Run {
             run: number,
             action: Some(work.run.action.into()),
-            messages: work
-                .prepared
-                .messages
-                .iter()
-                .map(|message| message.to_vec())
-                .collect(),
+            messages: messages.map(|message| message.to_vec()).collect(),
             sources: self.sources(&work.prepared.files).await?,
         };
-        self.entry
-            .state()
-            .running
-            .insert(number, (work.clone(), SystemTime::now()));
+        let running = Running {
+            run: number,
+            action: work.run.action,
+            command: work.prepared.title.clone(),
+            since: SystemTime::now(),
+        };
+        self.update(|worker| worker.running.push(running));
         self.running.insert(number, work);
         self.order(Order::Run(run))
     }
@@ -308,7 +319,7 @@ impl Session {
             None => return Err(Status::invalid_argument("Done without an outcome")),
         }
         self.running.remove(&number);
-        self.entry.state().running.remove(&number);
+        self.update(|worker| worker.running.retain(|running| running.run != number));
         Ok(())
     }
 
@@ -316,9 +327,9 @@ impl Session {
     fn elsewhere(&mut self, work: &Work, message: &str, picks: &mut Picks) {
         picks.clear();
         self.paused_until = Some(Instant::now() + self.shared.config.pause);
-        let why = format!("{}: {message}", self.entry.name);
+        let why = format!("{}: {message}", self.name);
         tracing::warn!("the worker {why}");
-        if let Attempt::Again = give_up(&self.shared, self.id, work, why) {
+        if give_up(&self.shared, self.id, work, why) {
             drop(self.shared.scheduler.give_back(self.id, work.run.action));
         }
     }
@@ -329,11 +340,8 @@ impl Session {
             |what: String| Status::invalid_argument(format!("Done for run {number}: {what}"));
         let result = StoredResult::new(bytes.into());
         let result = result.map_err(|error| invalid(error.to_string()))?;
-        match self.shared.storage.results.is_complete(&result).await {
-            Ok(complete) => Ok(complete.then(|| result.into_message())),
-            // Clients see this error as well.
-            Err(error) => Err(Status::internal(text(&error))),
-        }
+        let complete = self.shared.storage.results.is_complete(&result).await?;
+        Ok(complete.then(|| result.into_message()))
     }
 
     /// Sends an order. There is room for two per run, so that a worker that reads never lacks it.
@@ -345,7 +353,7 @@ impl Session {
 
     /// Gives all runs of a lost worker back, for others to run.
     async fn end(&mut self, ended: &Result<(), Status>) {
-        let name = &self.entry.name;
+        let name = &self.name;
         match ended {
             Ok(()) => tracing::info!("the worker {name} has left"),
             Err(status) => tracing::warn!("the worker {name} is lost: {}", status.message()),
@@ -368,14 +376,12 @@ impl Session {
     }
 }
 
-/// Records that the worker will not finish the action.
-fn give_up(shared: &Shared, worker: WorkerId, work: &Work, why: String) -> Attempt {
-    let builds: &Builds = &shared.builds;
+/// Records that the worker will not finish the action; returns true if another one may.
+fn give_up(shared: &Shared, worker: WorkerId, work: &Work, why: String) -> bool {
     let action = work.run.action;
-    work.run
-        .failed(why, shared.config.attempts, builds, |failure| {
-            drop(shared.scheduler.on_job_failed(worker, action, Err(failure)));
-        })
+    work.run.failed(why, &shared.builds, |failure| {
+        drop(shared.scheduler.on_job_failed(worker, action, Err(failure)));
+    })
 }
 
 fn stopped(error: impl std::fmt::Display) -> Status {

@@ -56,6 +56,8 @@ pub struct Worker {
 /// An action that a worker runs.
 #[derive(Debug, Clone)]
 pub struct Running {
+    /// The number of the run, of those of its worker.
+    pub run: u64,
     /// The action.
     pub action: Digest,
     /// Its command for people: the arguments, cut after some length.

@@ -1,4 +1,4 @@
-//! The service that workers call.
+//! The service that workers call: `filch.build.v1.Farm`.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,28 +12,15 @@ use super::messages::MOST_SLOTS;
 use super::session::serve;
 use crate::protocol::{FromWorker, ToWorker, farm_server};
 
-/// The service that workers call: `filch.build.v1.Farm`.
-#[derive(Debug, Clone)]
-pub struct WorkersService {
-    farm: Farm,
-}
-
-impl WorkersService {
-    /// Serves the workers of that farm.
-    pub fn new(farm: Farm) -> Self {
-        Self { farm }
-    }
-}
-
 #[tonic::async_trait]
-impl farm_server::Farm for WorkersService {
+impl farm_server::Farm for Farm {
     type WorkStream = Pin<Box<dyn Stream<Item = Result<ToWorker, Status>> + Send>>;
 
     async fn work(
         &self,
         request: Request<Streaming<FromWorker>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
-        let shared = Arc::clone(&self.farm.shared);
+        let shared = Arc::clone(&self.shared);
         if shared.leaving.is_cancelled() {
             return Err(Status::unavailable("the coordinator is about to end"));
         }

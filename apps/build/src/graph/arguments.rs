@@ -1,6 +1,7 @@
 //! The command line of `filch-build run`.
 
 use std::error::Error;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -8,7 +9,6 @@ use clap::Args;
 
 use super::bar::Bar;
 use super::build::Build;
-use super::executor::Local;
 use super::file::Graph;
 use super::job::CACHE;
 use super::summary::Summary;
@@ -22,7 +22,7 @@ pub struct RunArguments {
     graph: PathBuf,
     /// The number of jobs that run at a time; by default, one for each processor
     #[arg(short, long)]
-    jobs: Option<usize>,
+    jobs: Option<NonZero<usize>>,
     /// End the build when a job fails
     #[arg(long)]
     fail_fast: bool,
@@ -46,12 +46,11 @@ impl RunArguments {
         let folders = cache.join("actions");
         remove(&folders)?;
         let runner = Runner::new("here", folders, Limits::default());
-        let blobs = storage.blobs.clone();
         let mut bar = Bar::new(graph.jobs().len());
-        let processors = || thread::available_parallelism().map_or(1, usize::from);
-        let build = Build::new(graph, project, blobs, Local::new(runner, storage))?
-            .at_a_time(self.jobs.unwrap_or_else(processors))
-            .fail_fast(self.fail_fast);
+        let processors = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        let mut build = Build::new(graph, project, runner, storage)?;
+        build.at_a_time = self.jobs.unwrap_or_else(processors);
+        build.fail_fast = self.fail_fast;
         let summary = build.run(&mut bar).await;
         bar.finish();
         Ok(summary?)

@@ -1,10 +1,11 @@
 //! Copies the outputs of jobs into the folder of the project.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::future::{BoxFuture, FutureExt};
@@ -12,19 +13,11 @@ use prost::Message;
 use tokio::task;
 
 use super::job::{CACHE, JobError};
-use super::tree::{Node, unpack};
+use super::tree::{Folder, Node};
 use crate::digest::Digest;
-use crate::reapi::{ActionResult, Directory, Tree};
+use crate::reapi::{ActionResult, Tree};
 use crate::storage::Blobs;
-use crate::worker::{check_link, check_name};
-
-/// An output, in memory.
-#[derive(Debug)]
-enum Item {
-    File { blob: Digest, executable: bool },
-    Link(String),
-    Folder(Vec<(String, Item)>),
-}
+use crate::worker::check_link;
 
 /// Copies outputs of jobs into the folder of the project. A file is replaced whole, or not at all.
 #[derive(Debug)]
@@ -57,72 +50,66 @@ impl Bringer {
         result: &ActionResult,
         blobs: &Blobs,
     ) -> Result<Vec<(String, Node)>, JobError> {
-        let mut items = HashMap::new();
+        let mut found = HashMap::new();
         for file in &result.output_files {
-            let (blob, executable) = (digest(file.digest.as_ref())?, file.is_executable);
-            let node = Node::File { blob, executable };
-            items.insert(file.path.as_str(), (Item::File { blob, executable }, node));
+            let blob = Digest::of_field(file.digest.as_ref(), "an output")?;
+            let executable = file.is_executable;
+            found.insert(file.path.as_str(), Node::File { blob, executable });
         }
         for link in &result.output_symlinks {
             check_link(&link.path, &link.target).map_err(JobError::Unusable)?;
-            let target = link.target.clone();
-            items.insert(&link.path, (Item::Link(target.clone()), Node::Link(target)));
+            found.insert(&link.path, Node::Link(link.target.clone()));
         }
         for folder in &result.output_directories {
-            let tree = blobs.read(digest(folder.tree_digest.as_ref())?).await?;
-            let tree = Tree::decode(tree).map_err(|error| {
-                JobError::Unusable(format!(
-                    "the output {:?} is not a Tree: {error}",
-                    folder.path
-                ))
+            let tree = Digest::of_field(folder.tree_digest.as_ref(), "an output")?;
+            let tree = Tree::decode(blobs.read(tree).await?).map_err(|error| {
+                let path = &folder.path;
+                JobError::Unusable(format!("the output {path:?} is not a Tree: {error}"))
             })?;
-            let stored = Node::Stored(unpack(blobs, &tree).await?);
-            items.insert(&folder.path, (folder_of(&tree)?, stored));
+            found.insert(&folder.path, Node::Folder(Arc::new(Folder::of(&tree)?)));
         }
         let mut nodes = Vec::new();
         for output in outputs {
             let missing = || JobError::NoOutput(output.clone());
-            let (item, node) = items.remove(output.as_str()).ok_or_else(missing)?;
-            self.place(output, item, blobs).await?;
+            let node = found.remove(output.as_str()).ok_or_else(missing)?;
+            self.place(output, &node, blobs).await?;
             nodes.push((output.clone(), node));
         }
         Ok(nodes)
     }
 
-    async fn place(&self, path: &str, item: Item, blobs: &Blobs) -> Result<(), JobError> {
-        let full = self.project.join(path);
+    async fn place(&self, path: &str, node: &Node, blobs: &Blobs) -> Result<(), JobError> {
         let file = |error| JobError::File {
             path: path.to_owned(),
             error,
         };
-        let project = self.project.clone();
-        let item = blocking(move || {
-            let is_there = is_there(&full, &item);
-            if !is_there {
-                let parent = full.parent().unwrap_or(&project);
-                let mut above = parent.ancestors();
-                let there = above.find(|path| fs::symlink_metadata(path).is_ok());
-                if !fs::canonicalize(there.unwrap_or(&project))?.starts_with(&project) {
-                    return Err(io::Error::other("a link on the way leaves the project"));
-                }
-                fs::create_dir_all(parent)?;
+        let (project, full, wanted) = (self.project.clone(), self.project.join(path), node.clone());
+        let is_there = blocking(move || {
+            if is_there(&full, &wanted) {
+                return Ok(true);
             }
-            Ok((!is_there).then_some(item))
+            let parent = full.parent().unwrap_or(&project);
+            let mut above = parent.ancestors();
+            let there = above.find(|path| fs::symlink_metadata(path).is_ok());
+            if !fs::canonicalize(there.unwrap_or(&project))?.starts_with(&project) {
+                return Err(io::Error::other("a link on the way leaves the project"));
+            }
+            fs::create_dir_all(parent)?;
+            Ok(false)
         });
-        let Some(item) = item.await.map_err(file)? else {
+        if is_there.await.map_err(file)? {
             return Ok(());
-        };
+        }
         // ORDERING: Relaxed; only the number matters.
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let new = self.work.join(number.to_string());
         let old = self.work.join(format!("{number}.old"));
-        write(new.clone(), item, blobs).await?;
+        write(new.clone(), node, blobs).await?;
         let full = self.project.join(path);
         let replace = move || {
             // A rename replaces a file by a file at once; a folder must be moved away first.
-            if fs::symlink_metadata(&full).is_ok_and(|found| found.is_dir())
-                || fs::symlink_metadata(&new).is_ok_and(|found| found.is_dir())
-            {
+            let is_folder = |path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+            if is_folder(&full) || is_folder(&new) {
                 match fs::rename(&full, &old) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                     _ => {}
@@ -145,94 +132,62 @@ async fn blocking<T: Send + 'static>(
     task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
-fn digest(digest: Option<&crate::reapi::Digest>) -> Result<Digest, JobError> {
-    let digest = digest.map(Digest::try_from).and_then(Result::ok);
-    digest.ok_or_else(|| JobError::Unusable("an output has no digest".to_owned()))
-}
-
 /// Returns true if exactly that is at the path.
-fn is_there(path: &Path, item: &Item) -> bool {
+fn is_there(path: &Path, node: &Node) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else {
         return false;
     };
-    match item {
-        Item::File { blob, executable } => {
+    match node {
+        Node::File { blob, executable } => {
             found.is_file()
                 && found.len() == blob.size()
                 && (found.permissions().mode() & 0o100 != 0) == *executable
                 && fs::read(path).is_ok_and(|bytes| Digest::of(&bytes) == *blob)
         }
-        Item::Link(target) => fs::read_link(path).is_ok_and(|found| found == Path::new(target)),
-        Item::Folder(items) => {
-            let names: BTreeSet<_> = items.iter().map(|(name, _)| name.into()).collect();
-            let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        Node::Link(target) => fs::read_link(path).is_ok_and(|found| found == Path::new(target)),
+        Node::Folder(folder) => {
+            let entries = fs::read_dir(path).into_iter().flatten();
             found.is_dir()
-                && names == entries.map(|entry| entry.file_name()).collect()
-                && items
+                && entries.count() == folder.nodes.len()
+                && folder
+                    .nodes
                     .iter()
-                    .all(|(name, item)| is_there(&path.join(name), item))
+                    .all(|(name, node)| is_there(&path.join(name), node))
         }
     }
 }
 
-/// Makes the item at the path, where nothing is yet.
-fn write(path: PathBuf, item: Item, blobs: &Blobs) -> BoxFuture<'_, Result<(), JobError>> {
+/// Makes the node at the path, where nothing is yet.
+fn write<'a>(
+    path: PathBuf,
+    node: &'a Node,
+    blobs: &'a Blobs,
+) -> BoxFuture<'a, Result<(), JobError>> {
     async move {
         let file = |error| JobError::File {
             path: path.display().to_string(),
             error,
         };
-        let to = path.clone();
-        match item {
-            Item::File { blob, executable } => {
-                let bytes = blobs.read(blob).await?;
-                let mode = if executable { 0o755 } else { 0o644 };
+        match node {
+            Node::File { blob, executable } => {
+                let bytes = blobs.read(*blob).await?;
+                let mode = if *executable { 0o755 } else { 0o644 };
+                let to = path.clone();
                 let write = move || {
                     fs::write(&to, bytes)?;
                     fs::set_permissions(&to, PermissionsExt::from_mode(mode))
                 };
                 blocking(write).await.map_err(file)
             }
-            Item::Link(target) => symlink(target, &path).map_err(file),
-            Item::Folder(items) => {
+            Node::Link(target) => symlink(target, &path).map_err(file),
+            Node::Folder(folder) => {
                 fs::create_dir(&path).map_err(file)?;
-                for (name, item) in items {
-                    write(path.join(name), item, blobs).await?;
+                for (name, node) in &folder.nodes {
+                    write(path.join(name), node, blobs).await?;
                 }
                 Ok(())
             }
         }
     }
     .boxed()
-}
-
-/// Builds the folder that a `Tree` describes.
-fn folder_of(tree: &Tree) -> Result<Item, JobError> {
-    let digest_of = |folder: &Directory| (Digest::of(&folder.encode_to_vec()), folder.clone());
-    let children: HashMap<_, _> = tree.children.iter().map(digest_of).collect();
-    let root = tree.root.clone().unwrap_or_default();
-    unfold(&root, &children)
-}
-
-fn unfold(folder: &Directory, children: &HashMap<Digest, Directory>) -> Result<Item, JobError> {
-    let mut items = Vec::new();
-    for file in &folder.files {
-        let (blob, executable) = (digest(file.digest.as_ref())?, file.is_executable);
-        items.push((file.name.clone(), Item::File { blob, executable }));
-    }
-    for link in &folder.symlinks {
-        items.push((link.name.clone(), Item::Link(link.target.clone())));
-    }
-    for below in &folder.directories {
-        let child = children.get(&digest(below.digest.as_ref())?);
-        let missing = || JobError::Unusable(format!("the folder {:?} is missing", below.name));
-        items.push((
-            below.name.clone(),
-            unfold(child.ok_or_else(missing)?, children)?,
-        ));
-    }
-    for (name, _) in &items {
-        check_name(name).map_err(JobError::Unusable)?;
-    }
-    Ok(Item::Folder(items))
 }

@@ -1,6 +1,8 @@
 //! Runs the jobs of a graph.
 
+use std::future;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,15 +14,15 @@ use tokio::sync::Mutex;
 
 use super::bring::Bringer;
 use super::error::GraphError;
-use super::executor::Executor;
 use super::file::Graph;
 use super::job::{Job, JobError};
 use super::sources::{self, Sources};
 use super::summary::{Outcome, Summary};
-use super::tree::{Folder, Node, store};
+use super::tree::{Folder, Node};
 use crate::digest::Digest;
 use crate::reapi::{Action, ActionResult, Command, command::EnvironmentVariable};
-use crate::storage::Blobs;
+use crate::storage::{Storage, StoredResult};
+use crate::worker::Runner;
 
 /// The default search path.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -36,14 +38,16 @@ pub trait Watch {
 
 /// A build of a graph.
 #[derive(Debug)]
-pub struct Build<E> {
+pub struct Build {
     graph: Graph,
     project: PathBuf,
-    blobs: Blobs,
-    executor: E,
+    runner: Runner,
+    storage: Storage,
     bringer: Bringer,
-    at_a_time: usize,
-    fail_fast: bool,
+    /// The number of jobs that run at a time.
+    pub at_a_time: NonZero<usize>,
+    /// True if the build ends when a job fails; else it goes on with what does not depend on it.
+    pub fail_fast: bool,
 }
 
 /// The end of a job, and its outputs.
@@ -55,35 +59,23 @@ struct End {
     time: Duration,
 }
 
-impl<E: Executor> Build<E> {
-    /// Prepares a build of this graph in this project; `blobs` are those of the executor.
+impl Build {
+    /// Prepares a build of this graph in this project: this runner runs its actions, and what they
+    /// read and make is in this storage.
     ///
     /// # Errors
     /// If the folder of the project cannot be used.
-    pub fn new(graph: Graph, project: &Path, blobs: Blobs, executor: E) -> io::Result<Self> {
+    pub fn new(graph: Graph, project: &Path, runner: Runner, storage: Storage) -> io::Result<Self> {
         let project = project.canonicalize()?;
         Ok(Self {
             bringer: Bringer::new(&project)?,
             graph,
             project,
-            blobs,
-            executor,
-            at_a_time: 1,
+            runner,
+            storage,
+            at_a_time: NonZero::<usize>::MIN,
             fail_fast: false,
         })
-    }
-
-    /// Sets the number of jobs that run at a time.
-    #[must_use]
-    pub fn at_a_time(self, jobs: usize) -> Self {
-        let at_a_time = jobs.max(1);
-        Self { at_a_time, ..self }
-    }
-
-    /// Chooses whether the build ends when a job fails, or goes on with what does not depend on it.
-    #[must_use]
-    pub fn fail_fast(self, fail_fast: bool) -> Self {
-        Self { fail_fast, ..self }
     }
 
     /// Runs all jobs. If the future is dropped, running commands are killed; outputs are whole or
@@ -101,17 +93,15 @@ impl<E: Executor> Build<E> {
         for (index, job) in jobs.iter().enumerate() {
             job.deps.iter().for_each(|&dep| dependents[dep].push(index));
         }
-        let mut ready: Vec<_> = (0..jobs.len())
-            .rev()
-            .filter(|&job| waits_for[job] == 0)
-            .collect();
+        let ready = (0..jobs.len()).rev().filter(|&job| waits_for[job] == 0);
+        let mut ready: Vec<_> = ready.collect();
         let mut nodes: Vec<Option<Vec<(String, Node)>>> = vec![None; jobs.len()];
         let mut chains = Chains::new(jobs.len());
         let mut summary = Summary::default();
         let mut running = FuturesUnordered::new();
         let mut is_over = false;
         loop {
-            while running.len() < self.at_a_time && !is_over {
+            while running.len() < self.at_a_time.get() && !is_over {
                 let Some(job) = ready.pop() else { break };
                 watch.started(&jobs[job]);
                 let made = jobs[job].deps.iter().filter_map(|&dep| nodes[dep].clone());
@@ -167,13 +157,12 @@ impl<E: Executor> Build<E> {
             Ok((nodes, false)) => (Outcome::Built, nodes),
             Err(error) => (Outcome::Failed(error), Vec::new()),
         };
-        let time = begin.elapsed();
         End {
             job: index,
             outcome,
             nodes,
             stderr,
-            time,
+            time: begin.elapsed(),
         }
     }
 
@@ -188,7 +177,11 @@ impl<E: Executor> Build<E> {
     ) -> Result<(Vec<(String, Node)>, bool), JobError> {
         let mut root = Folder::default();
         for path in inputs {
-            let node = sources.lock().await.store(path, &self.blobs).await?;
+            let node = sources
+                .lock()
+                .await
+                .store(path, &self.storage.blobs)
+                .await?;
             root.add(path, node)?;
         }
         for (path, node) in made {
@@ -198,28 +191,37 @@ impl<E: Executor> Build<E> {
         let root = root.encode(&mut messages);
         let action = action(job, root, &mut messages);
         for (digest, bytes) in messages {
-            store(&self.blobs, digest, bytes).await?;
+            self.storage.blobs.add(digest, bytes).await?;
         }
-        let execution = self
-            .executor
-            .execute(action)
-            .await
-            .map_err(JobError::NotRun)?;
-        *stderr = self.stderr(&execution.result).await?;
-        if execution.result.exit_code != 0 {
-            return Err(JobError::ExitCode(execution.result.exit_code));
+        let (result, cached) = self.execute(action).await?;
+        *stderr = self.stderr(&result).await?;
+        if result.exit_code != 0 {
+            return Err(JobError::ExitCode(result.exit_code));
         }
         let nodes = self
             .bringer
-            .bring(&job.outputs, &execution.result, &self.blobs)
-            .await?;
-        Ok((nodes, execution.cached))
+            .bring(&job.outputs, &result, &self.storage.blobs);
+        Ok((nodes.await?, cached))
+    }
+
+    /// Runs the action, unless its result is known; returns that, and true if it was known.
+    async fn execute(&self, action: Digest) -> Result<(ActionResult, bool), JobError> {
+        let Storage { blobs, results } = &self.storage;
+        if let Some(known) = results.get(action.hash()).await? {
+            return Ok((known.into_message(), true));
+        }
+        let result = self.runner.run(action, blobs, future::pending()).await?;
+        if result.exit_code == 0 {
+            let stored = StoredResult::try_from(&result);
+            let stored = stored.map_err(|error| JobError::Unusable(error.to_string()))?;
+            results.put(action.hash(), stored).await?;
+        }
+        Ok((result, false))
     }
 
     async fn stderr(&self, result: &ActionResult) -> Result<Bytes, JobError> {
         match result.stderr_digest.as_ref().map(Digest::try_from) {
-            Some(Ok(digest)) => Ok(self.blobs.read(digest).await?),
-            Some(Err(error)) => Err(JobError::Unusable(error.to_string())),
+            Some(digest) => Ok(self.storage.blobs.read(digest?).await?),
             None => Ok(result.stderr_raw.clone().into()),
         }
     }

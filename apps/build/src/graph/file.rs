@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::error::{GraphError, Problem};
+use super::error::GraphError;
 use super::job::Job;
 use super::order::find_cycle;
-use crate::worker::check_path;
+use crate::worker::{check_path, ways};
 
 /// Jobs that depend on each other, checked.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl Graph {
             file: file.into(),
             line: 0,
             job: None,
-            problem: Problem::Unreadable(error.to_string()),
+            problem: format!("cannot be read: {error}"),
         })?;
         Self::parse(file, &text)
     }
@@ -76,17 +76,17 @@ impl Graph {
         };
         let parsed: Text = toml::from_str(text).map_err(|wrong| {
             let at = wrong.span().map_or(0, |span| span.start);
-            error(at, None, Problem::Syntax(wrong.message().to_owned()))
+            error(at, None, wrong.message().to_owned())
         })?;
         let mut ids = HashMap::new();
         for (index, job) in parsed.job.iter().enumerate() {
             let id = job.id.get_ref().as_str();
-            let wrong = |problem| error(job.id.span().start, Some(id), problem);
+            let wrong = |problem: &str| error(job.id.span().start, Some(id), problem.to_owned());
             if id.is_empty() {
-                return Err(wrong(Problem::NoId));
+                return Err(wrong("the id is empty"));
             }
             if ids.insert(id, index).is_some() {
-                return Err(wrong(Problem::DuplicateJob));
+                return Err(wrong("there is another job of this id"));
             }
         }
         let mut jobs = Vec::new();
@@ -99,11 +99,12 @@ impl Graph {
             .map_err(|(job, at, problem)| error(at, Some(&jobs[job].id), problem))?;
         for (job, checked) in parsed.job.iter().zip(&jobs) {
             for input in &job.inputs {
-                if let Some(maker) = maker(&outputs, input.get_ref()) {
-                    let problem = Problem::InputIsOutput {
-                        input: input.get_ref().clone(),
-                        job: jobs[maker].id.clone(),
-                    };
+                let text = input.get_ref();
+                if let Some(&maker) = ways(text).find_map(|way| outputs.get(way)) {
+                    let maker = &jobs[maker].id;
+                    let problem = format!(
+                        "the input {text:?} is made by the job {maker:?}: name that in `deps`"
+                    );
                     return Err(error(input.span().start, Some(&checked.id), problem));
                 }
             }
@@ -111,11 +112,10 @@ impl Graph {
         let depends: Vec<_> = jobs.iter().map(|job| job.deps.as_slice()).collect();
         if let Some(cycle) = find_cycle(&depends) {
             let first = &parsed.job[cycle[0]].id;
-            let ids = cycle
-                .iter()
-                .chain([&cycle[0]])
-                .map(|job| jobs[*job].id.clone());
-            let problem = Problem::Cycle(ids.collect());
+            let ids = cycle.iter().chain([&cycle[0]]);
+            let ids: Vec<_> = ids.map(|&job| &*jobs[job].id).collect();
+            let ids = ids.join(" -> ");
+            let problem = format!("jobs depend on each other in a circle: {ids}");
             return Err(error(first.span().start, Some(first.get_ref()), problem));
         }
         Ok(Self {
@@ -136,13 +136,13 @@ impl Graph {
             file: self.file.as_path().into(),
             line: line.map_or(job.line, |(_, line)| *line),
             job: Some(job.id.clone()),
-            problem: Problem::MissingInput(input.to_owned()),
+            problem: format!("no file matches the input {input:?}"),
         }
     }
 }
 
 /// A problem, and its position in the text.
-type Wrong = (usize, Problem);
+type Wrong = (usize, String);
 
 fn check(
     job: &JobText,
@@ -151,66 +151,70 @@ fn check(
     line: impl Fn(usize) -> usize,
 ) -> Result<Job, Wrong> {
     let start = job.id.span().start;
+    let wrong = |problem: &str| Err((start, problem.to_owned()));
+    let no_command = "there is no command";
     let command = match (&job.command, &job.sh) {
-        (Some(_), Some(_)) => return Err((start, Problem::TwoCommands)),
+        (Some(_), Some(_)) => return wrong("there are both `command` and `sh`"),
         (Some(command), None) => command.clone(),
         (None, Some(script)) if !script.trim().is_empty() => {
             ["sh", "-c", script].map(str::to_owned).to_vec()
         }
-        (None, _) => return Err((start, Problem::NoCommand)),
+        (None, _) => return wrong(no_command),
     };
     if command.first().is_none_or(String::is_empty) {
-        return Err((start, Problem::NoCommand));
+        return wrong(no_command);
     }
     if let Some(text) = command.iter().find(|text| text.contains('\0')) {
-        let why = format!("the argument {text:?} contains a zero byte");
-        return Err((start, Problem::BadText(why)));
+        return wrong(&format!("the argument {text:?} contains a zero byte"));
     }
     let mut env = common.clone();
     env.extend(job.env.clone());
     for (name, value) in &env {
         if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-            let why = format!("{name:?} cannot be a variable of the environment");
-            return Err((start, Problem::BadText(why)));
+            return wrong(&format!("{name:?} cannot be a variable of the environment"));
         }
     }
     let mut inputs = Vec::new();
     for input in &job.inputs {
         let at = input.span().start;
-        let bad = |why| (at, Problem::BadPath(why));
-        check_path(input.get_ref()).map_err(|why| bad(format!("the input {why}")))?;
-        glob::Pattern::new(input.get_ref())
-            .map_err(|why| bad(format!("the input {:?}: {why}", input.get_ref())))?;
-        inputs.push((input.get_ref().clone(), line(at)));
+        let text = input.get_ref();
+        check_path(text).map_err(|why| (at, format!("the input {why}")))?;
+        let pattern = glob::Pattern::new(text);
+        pattern.map_err(|why| (at, format!("the input {text:?}: {why}")))?;
+        inputs.push((text.clone(), line(at)));
     }
     let mut deps = Vec::new();
     for dep in &job.deps {
-        let missing = || Problem::MissingDependency(dep.get_ref().clone());
-        let index = ids.get(dep.get_ref().as_str());
-        deps.push(*index.ok_or_else(|| (dep.span().start, missing()))?);
+        let id = dep.get_ref();
+        let missing = || {
+            (
+                dep.span().start,
+                format!("there is no job {id:?} to depend on"),
+            )
+        };
+        deps.push(*ids.get(&**id).ok_or_else(missing)?);
     }
     deps.sort_unstable();
     deps.dedup();
     let mut outputs = Vec::new();
     for output in &job.outputs {
-        let bad = |why| {
-            (
-                output.span().start,
-                Problem::BadPath(format!("the output {why}")),
-            )
-        };
-        check_path(output.get_ref()).map_err(bad)?;
-        if output.get_ref().split('/').next() == Some(super::job::CACHE) {
-            return Err(bad(format!("{:?} is in the cache", output.get_ref())));
+        let text = output.get_ref();
+        let bad = |why| (output.span().start, format!("the output {why}"));
+        check_path(text).map_err(bad)?;
+        if text.split('/').next() == Some(super::job::CACHE) {
+            return Err(bad(format!("{text:?} is in the cache")));
         }
-        outputs.push(output.get_ref().clone());
+        outputs.push(text.clone());
     }
     outputs.sort();
     let timeout = job.timeout.map(Duration::try_from_secs_f64).transpose();
-    let timeout = timeout.map_err(|_| (start, Problem::BadTimeout))?;
-    if timeout.is_some_and(|timeout| timeout.is_zero() || timeout > MOST_TIME) {
-        return Err((start, Problem::BadTimeout));
-    }
+    let is_bad = |timeout: &Duration| timeout.is_zero() || *timeout > MOST_TIME;
+    let Some(timeout) = timeout
+        .ok()
+        .filter(|timeout| !timeout.as_ref().is_some_and(is_bad))
+    else {
+        return wrong("`timeout` is not a number of seconds above 0");
+    };
     Ok(Job {
         id: job.id.get_ref().clone(),
         line: line(start),
@@ -229,42 +233,29 @@ const MOST_TIME: Duration = Duration::from_secs(1_000_000_000);
 /// The job that makes each output.
 type Makers<'a> = BTreeMap<&'a str, usize>;
 
-fn check_outputs(jobs: &[JobText]) -> Result<Makers<'_>, (usize, usize, Problem)> {
+fn check_outputs(jobs: &[JobText]) -> Result<Makers<'_>, (usize, usize, String)> {
     let mut makers = Makers::new();
     let all = || {
         let jobs = jobs.iter().enumerate();
         jobs.flat_map(|(index, job)| job.outputs.iter().map(move |output| (index, output)))
     };
-    let duplicate =
-        |output: &Spanned<String>, other: &str, maker: usize| Problem::DuplicateOutput {
-            output: output.get_ref().clone(),
-            other: other.to_owned(),
-            job: jobs[maker].id.get_ref().clone(),
-        };
     for (index, output) in all() {
-        if let Some(maker) = makers.insert(output.get_ref().as_str(), index) {
-            let problem = duplicate(output, output.get_ref(), maker);
+        let text = output.get_ref();
+        if let Some(maker) = makers.insert(text.as_str(), index) {
+            let maker = jobs[maker].id.get_ref();
+            let problem = format!("the output {text:?} is one of the job {maker:?}, too");
             return Err((index, output.span().start, problem));
         }
     }
     for (index, output) in all() {
-        let folders = output
-            .get_ref()
-            .match_indices('/')
-            .map(|(end, _)| &output.get_ref()[..end]);
-        for folder in folders {
-            if let Some(maker) = makers.get(folder) {
-                let problem = duplicate(output, folder, *maker);
-                return Err((index, output.span().start, problem));
-            }
+        let text = output.get_ref();
+        let mut folders = ways(text).filter(|way| way != text);
+        if let Some((folder, maker)) = folders.find_map(|way| makers.get_key_value(way)) {
+            let maker = jobs[*maker].id.get_ref();
+            let problem =
+                format!("the output {text:?} and {folder:?} of the job {maker:?} overlap");
+            return Err((index, output.span().start, problem));
         }
     }
     Ok(makers)
-}
-
-/// Finds the job that makes this path, or a folder that contains it.
-fn maker(makers: &Makers<'_>, path: &str) -> Option<usize> {
-    let ends = path.match_indices('/').map(|(end, _)| end);
-    let mut ways = ends.chain([path.len()]).map(|end| &path[..end]);
-    ways.find_map(|way| makers.get(way).copied())
 }

@@ -1,11 +1,14 @@
 //! A job of a graph.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use thiserror::Error;
+
+use crate::digest::NotADigest;
 use crate::storage::StorageError;
+use crate::worker::RunError;
 
 /// The name of the cache's folder, in that of the project.
 pub(super) const CACHE: &str = ".filch";
@@ -34,19 +37,25 @@ impl Job {
 }
 
 /// The reason that a job failed.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum JobError {
     /// Its command ended with this exit code.
+    #[error("its command ended with the exit code {0}")]
     ExitCode(i32),
     /// Its command has not made this output.
+    #[error("its command did not make the output {0:?}")]
     NoOutput(String),
     /// It could not be run, or not to its end.
-    NotRun(tonic::Status),
+    #[error(transparent)]
+    NotRun(#[from] RunError),
     /// An output or an input is not one that can be used, for this reason.
+    #[error("{0}")]
     Unusable(String),
     /// The cache failed.
-    Storage(StorageError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     /// A file of the project could not be read or written.
+    #[error("{path}: {error}")]
     File {
         /// Its path in the project.
         path: String,
@@ -55,23 +64,8 @@ pub enum JobError {
     },
 }
 
-impl fmt::Display for JobError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ExitCode(code) => write!(f, "its command ended with the exit code {code}"),
-            Self::NoOutput(output) => write!(f, "its command did not make the output {output:?}"),
-            Self::NotRun(status) => write!(f, "{}", status.message()),
-            Self::Unusable(why) => write!(f, "{why}"),
-            Self::Storage(error) => error.fmt(f),
-            Self::File { path, error } => write!(f, "{path}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for JobError {}
-
-impl From<StorageError> for JobError {
-    fn from(error: StorageError) -> Self {
-        Self::Storage(error)
+impl From<NotADigest> for JobError {
+    fn from(error: NotADigest) -> Self {
+        Self::Unusable(error.to_string())
     }
 }

@@ -1,6 +1,6 @@
 //! The files of a project that are inputs of jobs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -12,26 +12,16 @@ use tokio::task;
 use super::error::GraphError;
 use super::file::Graph;
 use super::job::{CACHE, JobError};
-use super::tree::{Node, store};
+use super::tree::Node;
 use crate::digest::Digest;
 use crate::storage::Blobs;
+use crate::worker::ways;
 
 /// Finds the files of each job's inputs: paths in the project, sorted.
 pub(super) fn find(graph: &Graph, project: &Path) -> Result<Vec<Vec<String>>, GraphError> {
-    let outputs: BTreeMap<_, _> = graph
-        .jobs
-        .iter()
-        .flat_map(|job| {
-            job.outputs
-                .iter()
-                .map(move |output| (output.as_str(), &job.id))
-        })
-        .collect();
-    let is_output = |path: &str| {
-        let ends = path.match_indices('/').map(|(end, _)| end);
-        ends.chain([path.len()])
-            .any(|end| outputs.contains_key(&path[..end]))
-    };
+    let outputs = graph.jobs.iter().flat_map(|job| &job.outputs);
+    let outputs: HashSet<_> = outputs.map(String::as_str).collect();
+    let is_output = |path: &str| ways(path).any(|way| outputs.contains(way));
     let mut known = HashMap::new();
     let mut found = Vec::new();
     for job in &graph.jobs {
@@ -69,11 +59,8 @@ fn expand(pattern: &str, project: &Path) -> Vec<String> {
         require_literal_separator: true,
         require_literal_leading_dot: true,
     };
-    let paths = glob::glob_with(&pattern, options)
-        .into_iter()
-        .flatten()
-        .flatten();
-    let files = paths.filter(|path| path.is_file());
+    let paths = glob::glob_with(&pattern, options).into_iter().flatten();
+    let files = paths.flatten().filter(|path| path.is_file());
     let names = files.filter_map(|path| {
         let path = path.strip_prefix(project).ok()?.to_str()?.to_owned();
         (path.split('/').next() != Some(CACHE)).then_some(path)
@@ -122,7 +109,7 @@ impl Sources {
         };
         let (bytes, executable) = read.and_then(|read| read).map_err(file)?;
         let blob = Digest::of(&bytes);
-        store(blobs, blob, bytes.into()).await?;
+        blobs.add(blob, bytes.into()).await?;
         let node = Node::File { blob, executable };
         self.known.insert(path.to_owned(), node.clone());
         Ok(node)

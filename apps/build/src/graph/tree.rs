@@ -1,6 +1,7 @@
-//! The inputs of a job as `Directory` messages.
+//! Files and folders, as outputs of a job and inputs of another: `Directory` and `Tree` messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use prost::Message;
@@ -8,25 +9,20 @@ use prost::Message;
 use super::job::JobError;
 use crate::digest::Digest;
 use crate::reapi::{Directory, DirectoryNode, FileNode, SymlinkNode, Tree};
-use crate::storage::Blobs;
+use crate::worker::check_name;
 
 /// A node of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node {
-    File {
-        blob: Digest,
-        executable: bool,
-    },
+    File { blob: Digest, executable: bool },
     Link(String),
-    /// A folder whose `Directory` is in the storage.
-    Stored(Digest),
-    Folder(Folder),
+    Folder(Arc<Folder>),
 }
 
 /// A folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Folder {
-    nodes: BTreeMap<String, Node>,
+    pub(super) nodes: BTreeMap<String, Node>,
 }
 
 impl Folder {
@@ -37,10 +33,10 @@ impl Folder {
         let mut rest = path;
         while let Some((name, below)) = rest.split_once('/') {
             let next = folder.nodes.entry(name.to_owned());
-            let Node::Folder(next) = next.or_insert_with(|| Node::Folder(Self::default())) else {
+            let Node::Folder(next) = next.or_insert_with(|| Node::Folder(Arc::default())) else {
                 return Err(taken());
             };
-            (folder, rest) = (next, below);
+            (folder, rest) = (Arc::make_mut(next), below);
         }
         match folder.nodes.insert(rest.to_owned(), node.clone()) {
             Some(other) if other != node => Err(taken()),
@@ -53,16 +49,11 @@ impl Folder {
         let mut directory = Directory::default();
         for (name, node) in &self.nodes {
             let name = name.clone();
-            let mut add = |digest: Digest| {
-                let digest = Some(digest.into());
-                directory.directories.push(DirectoryNode {
-                    name: name.clone(),
-                    digest,
-                });
-            };
             match node {
-                Node::Stored(digest) => add(*digest),
-                Node::Folder(folder) => add(folder.encode(messages)),
+                Node::Folder(folder) => {
+                    let digest = Some(folder.encode(messages).into());
+                    directory.directories.push(DirectoryNode { name, digest });
+                }
                 Node::File { blob, executable } => directory.files.push(FileNode {
                     name,
                     digest: Some((*blob).into()),
@@ -81,24 +72,37 @@ impl Folder {
         messages.push((digest, bytes));
         digest
     }
-}
 
-/// Stores a blob if it is not there.
-pub(super) async fn store(blobs: &Blobs, digest: Digest, bytes: Bytes) -> Result<(), JobError> {
-    if !blobs.contains(digest).await? {
-        blobs.write(digest, bytes).await?;
+    /// Builds the folder that a `Tree` describes.
+    pub(super) fn of(tree: &Tree) -> Result<Self, JobError> {
+        let digest_of = |folder| (Digest::of(&Directory::encode_to_vec(folder)), folder);
+        let children = tree.children.iter().map(digest_of).collect();
+        Self::unfold(&tree.root.clone().unwrap_or_default(), &children)
     }
-    Ok(())
-}
 
-/// Stores the folders of a `Tree` that an action has made; returns the digest of the root.
-pub(super) async fn unpack(blobs: &Blobs, tree: &Tree) -> Result<Digest, JobError> {
-    for child in &tree.children {
-        let bytes = Bytes::from(child.encode_to_vec());
-        store(blobs, Digest::of(&bytes), bytes).await?;
+    fn unfold(
+        folder: &Directory,
+        children: &HashMap<Digest, &Directory>,
+    ) -> Result<Self, JobError> {
+        let mut nodes = BTreeMap::new();
+        for file in &folder.files {
+            let blob = Digest::of_field(file.digest.as_ref(), "an output")?;
+            let executable = file.is_executable;
+            nodes.insert(file.name.clone(), Node::File { blob, executable });
+        }
+        for link in &folder.symlinks {
+            nodes.insert(link.name.clone(), Node::Link(link.target.clone()));
+        }
+        for below in &folder.directories {
+            let digest = Digest::of_field(below.digest.as_ref(), "an output")?;
+            let missing = || JobError::Unusable(format!("the folder {:?} is missing", below.name));
+            let child = children.get(&digest).ok_or_else(missing)?;
+            let child = Arc::new(Self::unfold(child, children)?);
+            nodes.insert(below.name.clone(), Node::Folder(child));
+        }
+        for name in nodes.keys() {
+            check_name(name).map_err(JobError::Unusable)?;
+        }
+        Ok(Self { nodes })
     }
-    let root = Bytes::from(tree.root.clone().unwrap_or_default().encode_to_vec());
-    let digest = Digest::of(&root);
-    store(blobs, digest, root).await?;
-    Ok(digest)
 }

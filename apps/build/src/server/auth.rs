@@ -1,19 +1,19 @@
 //! The tokens that clients and workers send, and what each allows.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use clap::Args;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 use subtle::ConstantTimeEq as _;
-use tonic::Status;
+use tonic::{Code, Status};
 
+use crate::cache::Refusal;
 use crate::digest::Digest;
 
 /// The calls of gRPC that change nothing.
@@ -29,9 +29,14 @@ const READS: &[&str] = &[
 
 /// The tokens that are accepted. A client sends one as `Authorization: Bearer TOKEN` or as the
 /// password of `Authorization: Basic`, which is what a URL with a password becomes.
-#[derive(Clone)]
+#[derive(Clone, Args)]
 pub struct Tokens {
+    /// A file with the token that clients must send
+    #[arg(long = "token-file", value_name = "FILE", required = false, value_parser = Token::read)]
     all: Token,
+    /// A file with a token that only allows reading
+    #[arg(long = "read-token-file", value_name = "FILE", requires = "all")]
+    #[arg(value_parser = Token::read)]
     reading: Option<Token>,
 }
 
@@ -42,6 +47,10 @@ struct Token([u8; 32]);
 impl Token {
     fn new(text: &[u8]) -> Self {
         Self(*Digest::of(text).hash())
+    }
+
+    fn read(file: &str) -> Result<Self, String> {
+        Tokens::line(file).map(|token| Self::new(token.as_bytes()))
     }
 
     /// Takes the same time whether they are equal or not.
@@ -65,26 +74,23 @@ impl Tokens {
         }
     }
 
-    /// Reads them from files of one line each.
-    ///
-    /// # Errors
-    /// If a file cannot be read, or has no token.
-    pub fn read(all: &Path, reading: Option<&Path>) -> Result<Self, NotATokenFile> {
-        let all = line(all)?;
-        let reading = reading.map(line).transpose()?;
-        Ok(Self::new(&all, reading.as_deref()))
-    }
-
     /// Reads the one token of a file.
     ///
     /// # Errors
     /// If it cannot be read, or has none.
-    pub fn line(file: &Path) -> Result<String, NotATokenFile> {
-        line(file)
+    pub fn line(file: &str) -> Result<String, String> {
+        let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+        let token = text.trim();
+        if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("not one line of visible ASCII characters".into());
+        }
+        Ok(token.to_owned())
     }
 
-    fn check(&self, request: &Request) -> Result<(), Refused> {
-        let token = sent(request.headers()).ok_or(Refused::Unknown)?;
+    fn check(&self, request: &Request) -> Result<(), Status> {
+        let unknown =
+            || Status::unauthenticated("a token is needed, and none or a wrong one was sent");
+        let token = sent(request.headers()).ok_or_else(unknown)?;
         // Both are compared, so that it takes the same time whichever it is.
         let (all, reading) = (
             self.all.is(&token),
@@ -98,23 +104,13 @@ impl Tokens {
         match (all, reading) {
             (true, _) => Ok(()),
             (false, true) if reads => Ok(()),
-            (false, true) => Err(Refused::ReadOnly),
-            (false, false) => Err(Refused::Unknown),
+            (false, true) => {
+                let why = "this token allows to read, and nothing else";
+                Err(Status::permission_denied(why))
+            }
+            (false, false) => Err(unknown()),
         }
     }
-}
-
-fn line(file: &Path) -> Result<String, NotATokenFile> {
-    let refuse = |why: String| NotATokenFile {
-        file: file.to_owned(),
-        why,
-    };
-    let text = std::fs::read_to_string(file).map_err(|error| refuse(error.to_string()))?;
-    let token = text.trim();
-    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(refuse("not one line of visible ASCII characters".into()));
-    }
-    Ok(token.to_owned())
 }
 
 /// Reads the token that a client sends.
@@ -134,43 +130,22 @@ fn sent(headers: &HeaderMap) -> Option<Token> {
     Some(Token::new(&pair[colon + 1..]))
 }
 
-enum Refused {
-    Unknown,
-    ReadOnly,
-}
-
 /// Passes the requests that their token allows.
 pub(super) async fn check(State(tokens): State<Tokens>, request: Request, next: Next) -> Response {
-    let Err(refused) = tokens.check(&request) else {
+    let Err(status) = tokens.check(&request) else {
         return next.run(request).await;
-    };
-    let (code, status) = match refused {
-        Refused::Unknown => (
-            StatusCode::UNAUTHORIZED,
-            Status::unauthenticated("a token is needed, and none or a wrong one was sent"),
-        ),
-        Refused::ReadOnly => (
-            StatusCode::FORBIDDEN,
-            Status::permission_denied("this token allows to read, and nothing else"),
-        ),
     };
     if is_grpc(request.headers()) {
         return status.into_http();
     }
-    let mut response = Response::new(Body::from(format!("{}\n", status.message())));
-    *response.status_mut() = code;
-    let headers = response.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("text/plain; charset=utf-8"),
-    );
-    if code == StatusCode::UNAUTHORIZED {
+    let is_unknown = status.code() == Code::Unauthenticated;
+    let mut response = Refusal::from(status).into_response();
+    if is_unknown {
         // A browser then asks for a password.
-        headers.append(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        headers.append(
-            WWW_AUTHENTICATE,
-            HeaderValue::from_static("Basic realm=\"filch\""),
-        );
+        for scheme in ["Bearer", "Basic realm=\"filch\""] {
+            let scheme = HeaderValue::from_static(scheme);
+            response.headers_mut().append(WWW_AUTHENTICATE, scheme);
+        }
     }
     response
 }
@@ -179,18 +154,3 @@ pub(super) fn is_grpc(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     kind.is_some_and(|kind| kind.starts_with(b"application/grpc"))
 }
-
-/// A file that contains no token, and the reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotATokenFile {
-    file: PathBuf,
-    why: String,
-}
-
-impl fmt::Display for NotATokenFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no token in {}: {}", self.file.display(), self.why)
-    }
-}
-
-impl std::error::Error for NotATokenFile {}

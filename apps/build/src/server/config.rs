@@ -4,38 +4,65 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Args;
+
 use super::auth::Tokens;
 use crate::cache::CacheConfig;
 use crate::farm::FarmConfig;
+use crate::options::{defaults, seconds};
 use crate::storage::{Limits, Location};
 
-/// The settings of a server.
-#[derive(Debug, Clone)]
+/// The settings of a server: the options of `filch-build serve`.
+#[derive(Debug, Clone, Args)]
 pub struct Config {
-    /// The address; port 0 is any free one.
+    /// The address to listen on, for gRPC and HTTP together; port 0 is any free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8980")]
     pub listen: SocketAddr,
-    /// The storage.
+    /// The place of blobs and results: `disk:PATH`, `memory`,
+    /// `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` with TLS,
+    /// `redis+unix:///SOCKET` or `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME]`; the keys of S3
+    /// are in the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`
+    #[arg(long, value_name = "WHERE", default_value = "disk:filch-cache")]
     pub storage: Location,
     /// The storage's limits.
+    #[command(flatten)]
     pub limits: Limits,
     /// The limits of clients in the cache.
+    #[command(flatten)]
     pub cache: CacheConfig,
-    /// The farm's settings; its instance is the cache's.
-    pub farm: FarmConfig,
     /// Tokens, one of which every client has to send. Without any, everybody has access.
+    #[command(flatten)]
     pub tokens: Option<Tokens>,
     /// The certificate for TLS, if wanted.
+    #[command(flatten)]
     pub certificate: Option<Certificate>,
-    /// The time for which running work may go on after the server was asked to end.
+    /// The farm's settings; its instance is the cache's.
+    #[command(flatten)]
+    pub farm: FarmConfig,
+    /// The seconds for which running work may go on after the server was asked to end
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub grace: Duration,
 }
 
-/// Files in the PEM format.
-#[derive(Debug, Clone)]
+/// A certificate, in files in the PEM format.
+#[derive(Debug, Clone, Args)]
 pub struct Certificate {
-    /// The certificate, and those that signed it.
+    /// The certificate that others see, and those that signed it, in the PEM format: switches TLS
+    /// on
+    #[arg(
+        long = "tls-cert",
+        value_name = "FILE",
+        required = false,
+        requires = "key"
+    )]
     pub chain: PathBuf,
-    /// Its private key.
+    /// The private key of the certificate, in the PEM format
+    #[arg(
+        long = "tls-key",
+        value_name = "FILE",
+        required = false,
+        requires = "chain"
+    )]
     pub key: PathBuf,
 }
 
@@ -45,12 +72,7 @@ impl Default for Config {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
             storage: Location::Memory,
-            limits: Limits::default(),
-            cache: CacheConfig::default(),
-            farm: FarmConfig::default(),
-            tokens: None,
-            certificate: None,
-            grace: Duration::from_secs(10),
+            ..defaults()
         }
     }
 }

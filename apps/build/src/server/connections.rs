@@ -1,5 +1,6 @@
 //! Accepts connections until the server ends.
 
+use std::io::{self, Cursor};
 use std::time::Duration;
 
 use axum::Router;
@@ -7,19 +8,55 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, join, split};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{sleep, timeout};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-
-use super::begun::Begun;
 
 /// The time limit for TLS to be agreed on, and for the head of a request to come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The first bytes that a client has to send in time: the length of HTTP/2's preface. Until they
+/// are there, or differ from it, nothing else limits the wait for the client. Any HTTP/1 request
+/// that this server answers is at least as long.
+const PREFACE: usize = 24;
+
+/// A server that runs. Dropping this does not end it.
+#[derive(Debug)]
+pub(crate) struct Serving {
+    stopping: CancellationToken,
+    cut: CancellationToken,
+    ended: JoinHandle<()>,
+}
+
+impl Serving {
+    /// Begins to serve, with TLS if wanted.
+    pub(crate) fn start(listener: TcpListener, tls: Option<TlsAcceptor>, routes: Router) -> Self {
+        let (stopping, cut) = (CancellationToken::new(), CancellationToken::new());
+        let served = serve(listener, tls, routes, stopping.clone(), cut.clone());
+        Self {
+            stopping,
+            cut,
+            ended: tokio::spawn(served),
+        }
+    }
+
+    /// Takes no new connections; lets running requests go on until they end, or until that time.
+    pub(crate) async fn end(mut self, end: Instant) {
+        self.stopping.cancel();
+        // It ends by a panic or by itself.
+        if timeout_at(end, &mut self.ended).await.is_err() {
+            tracing::warn!("requests that still ran are cut off");
+            self.cut.cancel();
+            let _ = self.ended.await;
+        }
+    }
+}
+
 /// Accepts connections until `stopping`; then lets running requests end, or cuts them at `cut`.
-pub(crate) async fn serve(
+async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     routes: Router,
@@ -88,11 +125,25 @@ impl Connection {
             .keep_alive_interval(Duration::from_secs(30))
             .keep_alive_timeout(PATIENCE);
         let service = TowerToHyperService::new(self.routes);
-        let stream = TokioIo::new(Begun::within(PATIENCE, stream));
+        let stream = match timeout(PATIENCE, begun(stream)).await {
+            Ok(Ok(stream)) => TokioIo::new(stream),
+            Ok(Err(error)) => return tracing::debug!(%error, "a client that has gone"),
+            Err(_) => return tracing::debug!("a client that says nothing"),
+        };
         let connection = builder.serve_connection(stream, service);
         let connection = connection.into_owned();
         if let Err(error) = self.watcher.watch(connection).await {
             tracing::debug!(error, "a connection ended");
         }
     }
+}
+
+/// Waits for the first bytes of a client; returns its connection, from these bytes on.
+async fn begun(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) -> io::Result<impl AsyncRead + AsyncWrite + Unpin + Send + 'static> {
+    let (mut read, write) = split(stream);
+    let mut first = [0; PREFACE];
+    read.read_exact(&mut first).await?;
+    Ok(join(Cursor::new(first).chain(read), write))
 }

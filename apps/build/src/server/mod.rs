@@ -1,8 +1,6 @@
 //! The coordinator as a server: one address for gRPC and HTTP, with TLS and tokens if wanted.
 
-mod arguments;
 mod auth;
-mod begun;
 mod config;
 pub(crate) mod connections;
 mod error;
@@ -15,9 +13,7 @@ mod status;
 mod tests;
 pub(crate) mod tls;
 
-pub use arguments::ServeArguments;
-pub(crate) use arguments::size;
-pub use auth::{NotATokenFile, Tokens};
+pub use auth::Tokens;
 pub use config::{Certificate, Config};
 pub use error::StartError;
 pub use serve::{Running, Server};

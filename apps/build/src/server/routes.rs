@@ -11,8 +11,8 @@ use tonic::service::Routes;
 
 use super::auth::is_grpc;
 use super::pages::with_pages;
-use crate::cache::{self, Cache, MAX_MESSAGE, Offer};
-use crate::farm::{self, ExecutionService, Farm, WorkersService};
+use crate::cache::{self, Cache, MAX_MESSAGE};
+use crate::farm::{ExecutionService, Farm};
 use crate::protocol::farm_server::FarmServer;
 use crate::reapi::action_cache_server::ActionCacheServer;
 use crate::reapi::capabilities_server::CapabilitiesServer;
@@ -21,24 +21,18 @@ use crate::reapi::execution_server::ExecutionServer;
 
 /// Makes all routes of the server.
 pub(super) fn routes(cache: &Cache, farm: &Farm) -> Router {
-    let offer = Offer::new(cache.clone(), Some(farm::capabilities()));
+    let execution = ExecutionService::new(farm.clone(), cache.clone());
     let mut services = Routes::builder();
     services
-        .add_service(CapabilitiesServer::new(offer))
+        .add_service(CapabilitiesServer::new(cache.clone()))
         .add_service(
             ContentAddressableStorageServer::new(cache.clone())
                 .max_decoding_message_size(MAX_MESSAGE),
         )
         .add_service(ByteStreamServer::new(cache.clone()).max_decoding_message_size(MAX_MESSAGE))
         .add_service(ActionCacheServer::new(cache.clone()).max_decoding_message_size(MAX_MESSAGE))
-        .add_service(ExecutionServer::new(ExecutionService::new(
-            farm.clone(),
-            cache.clone(),
-        )))
-        .add_service(
-            FarmServer::new(WorkersService::new(farm.clone()))
-                .max_decoding_message_size(MAX_MESSAGE),
-        );
+        .add_service(ExecutionServer::new(execution))
+        .add_service(FarmServer::new(farm.clone()).max_decoding_message_size(MAX_MESSAGE));
     let routes = services
         .routes()
         .into_axum_router()

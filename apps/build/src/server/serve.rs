@@ -5,13 +5,11 @@ use std::time::Duration;
 
 use axum::middleware::from_fn_with_state;
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, timeout_at};
 
 use super::auth;
 use super::config::Config;
-use super::connections;
+use super::connections::Serving;
 use super::error::StartError;
 use super::routes::routes;
 use super::tls;
@@ -43,26 +41,16 @@ impl Server {
         })?;
         let farm = Farm::start(config.farm, storage.clone()).map_err(StartError::Farm)?;
         let cache = Cache::new(storage, config.cache);
-        let (stopping, cut) = (CancellationToken::new(), CancellationToken::new());
         let mut routes = routes(&cache, &farm);
         if let Some(tokens) = config.tokens {
             routes = routes.layer(from_fn_with_state(tokens, auth::check));
         }
-        let ended = tokio::spawn(connections::serve(
-            listener,
-            tls,
-            routes,
-            stopping.clone(),
-            cut.clone(),
-        ));
         Ok(Running {
             address,
             cache,
             farm,
-            stopping,
-            cut,
+            serving: Serving::start(listener, tls, routes),
             grace: config.grace,
-            ended,
         })
     }
 }
@@ -73,10 +61,8 @@ pub struct Running {
     address: SocketAddr,
     cache: Cache,
     farm: Farm,
-    stopping: CancellationToken,
-    cut: CancellationToken,
+    serving: Serving,
     grace: Duration,
-    ended: JoinHandle<()>,
 }
 
 impl Running {
@@ -97,20 +83,11 @@ impl Running {
 
     /// Ends it: it takes no new actions, and when the workers have left, no new connections;
     /// running requests go on until they end, or until their time is over.
-    pub async fn shutdown(mut self) {
+    pub async fn shutdown(self) {
+        let end = Instant::now() + self.grace;
         self.farm.leave();
-        let orderly = async {
-            // Workers send their outputs by new requests.
-            self.farm.left().await;
-            self.stopping.cancel();
-            // It ends by a panic or by itself.
-            let _ = (&mut self.ended).await;
-        };
-        if timeout(self.grace, orderly).await.is_err() {
-            tracing::warn!("what still ran after {:?} is cut off", self.grace);
-            self.stopping.cancel();
-            self.cut.cancel();
-            let _ = self.ended.await;
-        }
+        // Workers send their outputs by new requests.
+        let _ = timeout_at(end, self.farm.left()).await;
+        self.serving.end(end).await;
     }
 }

@@ -117,7 +117,7 @@ fn running(farm: &Snapshot) -> Markup {
     }
     html! {
         @for worker in &farm.workers {
-            @for Running { action, command, since } in &worker.running {
+            @for Running { action, command, since, .. } in &worker.running {
                 div class="running" {
                     span class="number" { (ago(farm.at, *since)) } " on " (worker.name)
                     div { code title=(action) { (command) } }

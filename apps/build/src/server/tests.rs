@@ -17,6 +17,7 @@ fn farm() -> Snapshot {
     let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     let ago = |seconds| at - Duration::from_secs(seconds);
     let running = |command: &str, seconds| Running {
+        run: 1,
         action: Digest::of(command.as_bytes()),
         command: command.into(),
         since: ago(seconds),

@@ -1,9 +1,10 @@
 //! Certificates for TLS.
 
-use std::fmt;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use thiserror::Error;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -47,30 +48,18 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NotACertifi
 }
 
 /// A file without a usable certificate or private key, and the reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the certificate cannot be used: {}: {why}", .file.display())]
 pub struct NotACertificate {
     file: PathBuf,
     why: String,
 }
 
 impl NotACertificate {
-    fn new<E: fmt::Display>(file: &Path) -> impl Fn(E) -> Self {
+    fn new<E: Display>(file: &Path) -> impl Fn(E) -> Self {
         |why| Self {
             file: file.to_owned(),
             why: why.to_string(),
         }
     }
 }
-
-impl fmt::Display for NotACertificate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, why } = self;
-        write!(
-            f,
-            "the certificate cannot be used: {}: {why}",
-            file.display()
-        )
-    }
-}
-
-impl std::error::Error for NotACertificate {}

@@ -1,17 +1,14 @@
 //! Blobs, each under the name of its digest.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::mpsc;
 
-use super::counters::Counters;
 use super::error::StorageError;
 use super::index::Change;
 use super::name::Name;
 use super::reader::{Origin, PIECE, Reader, Source};
-use super::store::{Store, blocking};
+use super::store::{Place, Store, blocking};
 use super::writer::{Expected, Writer};
 use crate::digest::Digest;
 
@@ -21,23 +18,18 @@ const QUESTIONS: usize = 16;
 /// Blobs, each under the name of its digest. Clones are handles of the same storage.
 #[derive(Debug, Clone)]
 pub struct Blobs {
-    store: Store,
+    pub(super) store: Store,
     limit: u64,
-    counters: Arc<Counters>,
 }
 
 impl Blobs {
-    pub(super) fn new(store: Store, limit: u64, counters: Arc<Counters>) -> Self {
-        Self {
-            store,
-            limit,
-            counters,
-        }
+    pub(super) fn new(store: Store, limit: u64) -> Self {
+        Self { store, limit }
     }
 
     /// Keeps blobs in memory, without a limit.
     pub fn in_memory() -> Self {
-        Self::new(Store::in_memory(), u64::MAX, Arc::default())
+        Self::new(Store::in_memory(), u64::MAX)
     }
 
     /// Returns true if the blob is there; it counts as used then.
@@ -57,7 +49,7 @@ impl Blobs {
         digests: impl IntoIterator<Item = Digest>,
     ) -> Result<Vec<Digest>, StorageError> {
         let mut missing = Vec::new();
-        if let Store::Disk(_) = self.store {
+        if self.is_disk() {
             // Nothing waits here, unlike below.
             for digest in digests {
                 if !self.contains(digest).await? {
@@ -98,7 +90,7 @@ impl Blobs {
         }
         let bytes = self.store.read(Name::blob(digest.hash())).await?;
         let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 == digest.size()) else {
-            self.counters.blob_misses.inc();
+            self.store.counters.blob_misses.inc();
             return Err(StorageError::Missing(digest));
         };
         let found = if bytes.len() < PIECE {
@@ -107,9 +99,9 @@ impl Blobs {
             let bytes = bytes.clone();
             blocking(move || Ok(Digest::of(&bytes))).await?
         };
-        self.store.check(&self.counters, digest, found).await?;
-        self.counters.blob_hits.inc();
-        self.counters.bytes_read.inc_by(digest.size());
+        self.store.check(digest, found).await?;
+        self.store.counters.blob_hits.inc();
+        self.store.counters.bytes_read.inc_by(digest.size());
         Ok(bytes)
     }
 
@@ -124,8 +116,8 @@ impl Blobs {
         let source = if digest.size() <= PIECE as u64 {
             Source::Whole(Some(self.read(digest).await?))
         } else {
-            let source = match &self.store {
-                Store::Disk(disk) => {
+            let source = match &self.store.place {
+                Place::Disk(disk) => {
                     let disk = disk.clone();
                     let file = blocking(move || Ok(disk.file(&name)?)).await?;
                     match file {
@@ -135,7 +127,7 @@ impl Blobs {
                         _ => None,
                     }
                 }
-                Store::Shared(operator) => {
+                Place::Shared(operator) => {
                     if self.store.size(name).await? == Some(digest.size()) {
                         let reader = operator.reader_with(&name.path()).chunk(PIECE).await?;
                         Some(Source::Shared(reader.into_stream(..).await?))
@@ -145,16 +137,15 @@ impl Blobs {
                 }
             };
             let Some(source) = source else {
-                self.counters.blob_misses.inc();
+                self.store.counters.blob_misses.inc();
                 return Err(StorageError::Missing(digest));
             };
-            self.counters.blob_hits.inc();
-            self.counters.bytes_read.inc_by(digest.size());
+            self.store.counters.blob_hits.inc();
+            self.store.counters.bytes_read.inc_by(digest.size());
             source
         };
         let origin = Origin {
             store: self.store.clone(),
-            counters: self.counters.clone(),
             digest,
         };
         Ok(Reader::new(origin, source, from, to))
@@ -171,28 +162,36 @@ impl Blobs {
         Ok(())
     }
 
+    /// Stores a whole blob if it is not there.
+    pub(crate) async fn add(&self, digest: Digest, bytes: Bytes) -> Result<(), StorageError> {
+        if self.contains(digest).await? {
+            return Ok(());
+        }
+        self.write(digest, bytes).await
+    }
+
     /// Stores a blob whose bytes come piece by piece.
     ///
     /// # Errors
     /// If the storage takes no blob of that size.
     pub async fn writer(&self, expected: impl Into<Expected>) -> Result<Writer, StorageError> {
-        Writer::new(&self.store, expected.into(), self.limit, &self.counters).await
+        Writer::new(&self.store, expected.into(), self.limit).await
     }
 
     /// Lists all blobs, the last used first; none of a shared storage, which has no list.
     pub fn list(&self) -> Vec<Digest> {
-        match &self.store {
-            Store::Disk(disk) => disk.blobs(),
-            Store::Shared(_) => Vec::new(),
+        match &self.store.place {
+            Place::Disk(disk) => disk.blobs(),
+            Place::Shared(_) => Vec::new(),
         }
     }
 
     /// Listens for blobs that come and go from now on; a shared storage reports none. A new
     /// listener replaces the last one.
     pub(crate) fn changes(&self) -> mpsc::UnboundedReceiver<Change> {
-        match &self.store {
-            Store::Disk(disk) => disk.changes(),
-            Store::Shared(_) => mpsc::unbounded_channel().1,
+        match &self.store.place {
+            Place::Disk(disk) => disk.changes(),
+            Place::Shared(_) => mpsc::unbounded_channel().1,
         }
     }
 
@@ -203,7 +202,7 @@ impl Blobs {
 
     /// Returns true if an upload can stay unfinished for a while without taking memory.
     pub(crate) const fn is_disk(&self) -> bool {
-        matches!(self.store, Store::Disk(_))
+        matches!(self.store.place, Place::Disk(_))
     }
 }
 

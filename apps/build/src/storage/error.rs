@@ -1,77 +1,68 @@
 //! Errors of the storage.
 
-use std::error::Error;
-use std::{fmt, io};
+use std::error::Error as _;
+use std::io;
+
+use thiserror::Error;
+use tonic::Status;
 
 use crate::digest::Digest;
 
 /// The reason that the storage did not do what it was asked for.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum StorageError {
     /// There is no such blob.
+    #[error("there is no blob {0}")]
     Missing(Digest),
-    /// The bytes are those of another blob: nothing was stored, or the stored bytes were removed.
+    /// The bytes that came are those of another blob: nothing was stored.
+    #[error("the bytes of {wanted} are those of {found}")]
     WrongDigest {
+        /// The blob that they should be.
+        wanted: Digest,
+        /// The digest of the bytes.
+        found: Digest,
+    },
+    /// The stored bytes are those of another blob: they were removed.
+    #[error("the bytes of {wanted} are those of {found}")]
+    Corrupt {
         /// The blob that was asked for.
         wanted: Digest,
         /// The digest of the bytes.
         found: Digest,
     },
     /// More bytes came than the blob has: nothing was stored.
+    #[error("there are more bytes than {0} has")]
     TooLong(Digest),
     /// The blob is larger than the limit: nothing was stored.
+    #[error("a blob may have {limit} bytes at most")]
     TooLarge {
         /// The limit in bytes.
         limit: u64,
     },
     /// The storage behind has failed.
-    Failed(opendal::Error),
+    #[error("the storage failed: {}", with_causes(.0))]
+    Failed(#[from] opendal::Error),
     /// The disk has failed.
-    Disk(io::Error),
+    #[error("the disk failed: {0}")]
+    Disk(#[from] io::Error),
+    /// The coordinator, another worker or the network to them has failed.
+    #[error("{:?}: {}", .0.code(), .0.message())]
+    Unreachable(Box<Status>),
 }
 
-impl fmt::Display for StorageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing(digest) => write!(f, "there is no blob {digest}"),
-            Self::WrongDigest { wanted, found } => {
-                write!(f, "the bytes of {wanted} are those of {found}")
-            }
-            Self::TooLong(digest) => write!(f, "there are more bytes than {digest} has"),
-            Self::TooLarge { limit } => write!(f, "a blob may have {limit} bytes at most"),
-            Self::Failed(error) => {
-                write!(f, "the storage failed: {error}")?;
-                // It names its own cause, but not the causes of that.
-                let mut cause = error.source().and_then(Error::source);
-                while let Some(deeper) = cause {
-                    write!(f, ": {deeper}")?;
-                    cause = deeper.source();
-                }
-                Ok(())
-            }
-            Self::Disk(error) => write!(f, "the disk failed: {error}"),
-        }
+impl From<Status> for StorageError {
+    fn from(status: Status) -> Self {
+        Self::Unreachable(Box::new(status))
     }
 }
 
-impl Error for StorageError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Failed(error) => Some(error),
-            Self::Disk(error) => Some(error),
-            _ => None,
-        }
+/// Writes an error with all of its causes: it names its own, but not the causes of that.
+fn with_causes(error: &opendal::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source().and_then(std::error::Error::source);
+    while let Some(deeper) = cause {
+        text += &format!(": {deeper}");
+        cause = deeper.source();
     }
-}
-
-impl From<opendal::Error> for StorageError {
-    fn from(error: opendal::Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl From<io::Error> for StorageError {
-    fn from(error: io::Error) -> Self {
-        Self::Disk(error)
-    }
+    text
 }

@@ -1,18 +1,17 @@
 //! The place of a storage, as an option of the command line.
 
-#[cfg(any(feature = "redis", feature = "s3"))]
 use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
-#[cfg(any(feature = "redis", feature = "s3"))]
 use std::time::Duration;
 
-use opendal::Operator;
-#[cfg(any(feature = "redis", feature = "s3"))]
 use opendal::layers::{RetryLayer, TimeoutLayer};
-#[cfg(any(feature = "redis", feature = "s3"))]
+use opendal::{HttpTransporter, Operator};
+use opendal_http_transport_reqwest::ReqwestTransport;
 use percent_encoding::percent_decode_str;
+use thiserror::Error;
+use tokio_rustls::rustls::crypto::ring;
 use url::Url;
 
 use super::error::StorageError;
@@ -100,23 +99,14 @@ impl fmt::Debug for Location {
 }
 
 /// The error for a text that is not the place of a storage.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
 pub struct NotALocation(String);
 
-impl fmt::Display for NotALocation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotALocation {}
-
 /// The time limit of a try. A blob is written in parts, and each part has that time.
-#[cfg(any(feature = "redis", feature = "s3"))]
 const TRY: Duration = Duration::from_secs(10);
 
 /// Retries what fails for a moment; makes an error of what never answers.
-#[cfg(any(feature = "redis", feature = "s3"))]
 fn patient(operator: Operator) -> Operator {
     operator
         .layer(TimeoutLayer::new().with_timeout(TRY).with_io_timeout(TRY))
@@ -124,19 +114,16 @@ fn patient(operator: Operator) -> Operator {
 }
 
 /// Decodes a part of the URL.
-#[cfg(any(feature = "redis", feature = "s3"))]
 fn decoded(part: &str) -> Result<String, StorageError> {
     let text = percent_decode_str(part).decode_utf8();
     text.map(Cow::into_owned)
         .map_err(|_| wrong("the URL of the storage is not UTF-8".into()))
 }
 
-#[cfg(any(feature = "redis", feature = "s3"))]
 fn wrong(what: String) -> StorageError {
     opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what).into()
 }
 
-#[cfg(feature = "redis")]
 pub(super) fn redis(url: &Url) -> Result<Operator, StorageError> {
     let mut builder = opendal::services::Redis::default().root("/filch");
     let mut endpoint = url.clone();
@@ -167,17 +154,7 @@ pub(super) fn redis(url: &Url) -> Result<Operator, StorageError> {
     Ok(patient(Operator::new(builder.endpoint(endpoint.as_str()))?))
 }
 
-#[cfg(not(feature = "redis"))]
-pub(super) fn redis(_: &Url) -> Result<Operator, StorageError> {
-    Err(left_out("redis"))
-}
-
-#[cfg(feature = "s3")]
 pub(super) fn s3(url: &Url) -> Result<Operator, StorageError> {
-    use opendal::HttpTransporter;
-    use opendal_http_transport_reqwest::ReqwestTransport;
-    use tokio_rustls::rustls::crypto::ring;
-
     if !url.username().is_empty() || url.password().is_some() || url.port().is_some() {
         let what = "s3:// names a bucket alone: keys are in the environment, hosts in ?endpoint=";
         return Err(wrong(what.into()));
@@ -202,15 +179,4 @@ pub(super) fn s3(url: &Url) -> Result<Operator, StorageError> {
     let transport = HttpTransporter::new(ReqwestTransport::default());
     let context = operator.context().with_http_transport(transport);
     Ok(patient(operator.with_context(context)))
-}
-
-#[cfg(not(feature = "s3"))]
-pub(super) fn s3(_: &Url) -> Result<Operator, StorageError> {
-    Err(left_out("s3"))
-}
-
-#[cfg(not(all(feature = "redis", feature = "s3")))]
-fn left_out(feature: &str) -> StorageError {
-    let what = format!("this program was built without the feature {feature:?}");
-    opendal::Error::new(opendal::ErrorKind::Unsupported, what).into()
 }

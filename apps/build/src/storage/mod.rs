@@ -21,6 +21,7 @@ mod writer;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Args;
 use tokio::time::timeout;
 
 pub use blobs::{Blobs, Range};
@@ -32,7 +33,8 @@ pub use reader::Reader;
 pub use results::{NotAResult, Results, StoredResult};
 pub use writer::{Expected, Writer};
 
-use store::{Store, blocking};
+use crate::options::{defaults, size};
+use store::{Place, Store, blocking};
 
 /// The time in which a storage has to answer at all: enough for a few tries to reach it, of which
 /// the last reports the cause.
@@ -45,26 +47,23 @@ pub struct Storage {
     pub blobs: Blobs,
     /// The results of actions.
     pub results: Results,
-    counters: Arc<Counters>,
-    store: Store,
 }
 
 /// The limits of a storage.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Args)]
 pub struct Limits {
-    /// The most bytes of a blob.
+    /// The largest size of a blob
+    #[arg(long = "blob-limit", value_name = "SIZE", default_value = "4G", value_parser = size)]
     pub blob: u64,
-    /// The most bytes of the disk: beyond, the least recently used entries go.
+    /// The most that the storage may take of a disk, as 500M or 10G; beyond that, it forgets what
+    /// was not used for the longest time
+    #[arg(long = "storage-limit", value_name = "SIZE", default_value = "10G", value_parser = size)]
     pub disk: u64,
 }
 
 impl Default for Limits {
-    /// 4 GiB for a blob, 10 GiB of the disk.
     fn default() -> Self {
-        Self {
-            blob: 4 << 30,
-            disk: 10 << 30,
-        }
+        defaults()
     }
 }
 
@@ -72,8 +71,7 @@ impl Storage {
     /// Opens a storage, and checks that it answers.
     ///
     /// # Errors
-    /// If it does not, if another process uses the folder, or if this program was built without
-    /// that kind of storage.
+    /// If it does not, or if another process uses the folder.
     pub async fn open(location: &Location, limits: Limits) -> Result<Self, StorageError> {
         let mut limit = limits.blob.min(location.limit());
         let store = match location {
@@ -83,10 +81,10 @@ impl Storage {
                 limit = limit.min(limits.disk / index::BLOCK * index::BLOCK);
                 let path = path.clone();
                 let open = move || Ok(disk::Disk::open(&path, limits.disk)?);
-                Store::Disk(Arc::new(blocking(open).await?))
+                Store::new(Place::Disk(Arc::new(blocking(open).await?)))
             }
-            Location::Redis(url) => Store::Shared(location::redis(url)?),
-            Location::S3(url) => Store::Shared(location::s3(url)?),
+            Location::Redis(url) => Store::new(Place::Shared(location::redis(url)?)),
+            Location::S3(url) => Store::new(Place::Shared(location::s3(url)?)),
         };
         match timeout(PATIENCE, store.answers()).await {
             Ok(answer) => answer?,
@@ -104,30 +102,24 @@ impl Storage {
     }
 
     fn new(store: Store, limit: u64) -> Self {
-        let counters = Arc::<Counters>::default();
-        let blobs = Blobs::new(store.clone(), limit, counters.clone());
-        let results = Results::new(store.clone(), blobs.clone(), counters.clone());
-        Self {
-            blobs,
-            results,
-            counters,
-            store,
-        }
+        let blobs = Blobs::new(store, limit);
+        let results = Results::new(blobs.clone());
+        Self { blobs, results }
     }
 
     /// Returns its counters.
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        &self.blobs.store.counters
     }
 
     /// Returns the number and the space of entries; `None` if the storage is shared.
     pub fn usage(&self) -> Option<Usage> {
-        match &self.store {
-            Store::Disk(disk) => {
+        match &self.blobs.store.place {
+            Place::Disk(disk) => {
                 let (entries, bytes) = disk.usage();
                 Some(Usage { entries, bytes })
             }
-            Store::Shared(_) => None,
+            Place::Shared(_) => None,
         }
     }
 }

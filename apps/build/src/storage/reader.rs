@@ -2,14 +2,12 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use opendal::BufferStream;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::counters::Counters;
 use super::error::StorageError;
 use super::store::Store;
 use crate::digest::{Digest, Hasher};
@@ -40,7 +38,6 @@ pub struct Reader {
 #[derive(Debug)]
 pub(super) struct Origin {
     pub(super) store: Store,
-    pub(super) counters: Arc<Counters>,
     pub(super) digest: Digest,
 }
 
@@ -149,12 +146,8 @@ impl Reader {
         if piece.is_none() {
             let found = std::mem::take(&mut self.hasher).digest();
             self.source = Source::Whole(None);
-            let Origin {
-                store,
-                counters,
-                digest,
-            } = &self.origin;
-            store.check(counters, *digest, found).await?;
+            let Origin { store, digest } = &self.origin;
+            store.check(*digest, found).await?;
         }
         Ok(piece)
     }

@@ -1,34 +1,26 @@
 //! The results of actions.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use prost::Message;
+use thiserror::Error;
 
 use super::blobs::Blobs;
-use super::counters::Counters;
 use super::error::StorageError;
 use super::name::Name;
-use super::store::Store;
-use crate::digest::Digest;
+use crate::digest::{Digest, NotADigest};
 use crate::reapi::{ActionResult, Directory, FileNode, Tree};
 
 /// The results of actions, each under the action's hash. Clones are handles of the same storage.
 #[derive(Debug, Clone)]
 pub struct Results {
-    store: Store,
     blobs: Blobs,
-    counters: Arc<Counters>,
 }
 
 impl Results {
-    pub(super) fn new(store: Store, blobs: Blobs, counters: Arc<Counters>) -> Self {
-        Self {
-            store,
-            blobs,
-            counters,
-        }
+    pub(super) fn new(blobs: Blobs) -> Self {
+        Self { blobs }
     }
 
     /// Returns the result of that action if all its blobs are there; they count as used.
@@ -38,8 +30,8 @@ impl Results {
     pub async fn get(&self, action: &[u8; 32]) -> Result<Option<StoredResult>, StorageError> {
         let found = self.look_up(action).await?;
         let counter = match found {
-            Some(_) => &self.counters.result_hits,
-            None => &self.counters.result_misses,
+            Some(_) => &self.blobs.store.counters.result_hits,
+            None => &self.blobs.store.counters.result_misses,
         };
         counter.inc();
         Ok(found)
@@ -54,11 +46,14 @@ impl Results {
         let mut entry = BytesMut::with_capacity(32 + bytes.len());
         entry.put_slice(Digest::of(&bytes).hash());
         entry.put(bytes);
-        self.store.write(Name::result(action), entry.freeze()).await
+        self.blobs
+            .store
+            .write(Name::result(action), entry.freeze())
+            .await
     }
 
     async fn look_up(&self, action: &[u8; 32]) -> Result<Option<StoredResult>, StorageError> {
-        let Some(mut entry) = self.store.read(Name::result(action)).await? else {
+        let Some(mut entry) = self.blobs.store.read(Name::result(action)).await? else {
             return Ok(None);
         };
         let bytes = if entry.len() < 32 {
@@ -73,8 +68,8 @@ impl Results {
                 action = crate::digest::hex(action),
                 "a stored result has other bytes"
             );
-            self.counters.corrupt.inc();
-            self.store.remove(Name::result(action)).await?;
+            self.blobs.store.counters.corrupt.inc();
+            self.blobs.store.remove(Name::result(action)).await?;
             return Ok(None);
         };
         let complete = self.is_complete(&result).await?;
@@ -124,7 +119,7 @@ impl Results {
     async fn message<M: Message + Default>(&self, blob: Digest) -> Result<Option<M>, StorageError> {
         match self.blobs.read(blob).await {
             Ok(bytes) => Ok(M::decode(bytes).ok()),
-            Err(StorageError::Missing(_) | StorageError::WrongDigest { .. }) => Ok(None),
+            Err(StorageError::Missing(_) | StorageError::Corrupt { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -230,9 +225,8 @@ impl TryFrom<&ActionResult> for StoredResult {
     }
 }
 
-fn digest(digest: Option<&crate::reapi::Digest>, of: &str) -> Result<Digest, NotAResult> {
-    let digest = digest.ok_or_else(|| NotAResult(format!("the output {of:?} has no digest")))?;
-    Digest::try_from(digest).map_err(|error| NotAResult(format!("the output {of:?}: {error}")))
+fn digest(digest: Option<&crate::reapi::Digest>, of: &str) -> Result<Digest, NotADigest> {
+    Digest::of_field(digest, format_args!("the output {of:?}"))
 }
 
 /// Refuses a path that leads out of the folder, as clients write outputs to it.
@@ -247,13 +241,12 @@ fn check_path(path: &str) -> Result<(), NotAResult> {
 }
 
 /// The error for bytes that are not an action's result, with the reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
 pub struct NotAResult(String);
 
-impl std::fmt::Display for NotAResult {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+impl From<NotADigest> for NotAResult {
+    fn from(error: NotADigest) -> Self {
+        Self(error.to_string())
     }
 }
-
-impl std::error::Error for NotAResult {}

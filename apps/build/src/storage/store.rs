@@ -12,9 +12,16 @@ use super::error::StorageError;
 use super::name::Name;
 use crate::digest::Digest;
 
-/// The place of entries. Clones are handles of the same storage.
+/// The entries of a storage. Clones are handles of the same one.
 #[derive(Debug, Clone)]
-pub(super) enum Store {
+pub(super) struct Store {
+    pub(super) place: Place,
+    pub(super) counters: Arc<Counters>,
+}
+
+/// The place of entries.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
     /// A disk of this machine, of which only this process uses a folder.
     Disk(Arc<Disk>),
     /// A storage that others may share, and that may remove any entry.
@@ -22,16 +29,23 @@ pub(super) enum Store {
 }
 
 impl Store {
+    pub(super) fn new(place: Place) -> Self {
+        let counters = Arc::default();
+        Self { place, counters }
+    }
+
     pub(super) fn in_memory() -> Self {
         let operator = Operator::new(opendal::services::Memory::default());
-        Self::Shared(operator.expect("memory needs no configuration"))
+        Self::new(Place::Shared(
+            operator.expect("memory needs no configuration"),
+        ))
     }
 
     /// Checks that the storage is there and that we may use it.
     pub(super) async fn answers(&self) -> Result<(), StorageError> {
-        match self {
+        match &self.place {
             // S3 gives the same answer for a missing bucket as for a missing entry.
-            Self::Shared(operator) if operator.info().capability().list => {
+            Place::Shared(operator) if operator.info().capability().list => {
                 Ok(operator.check().await?)
             }
             _ => self.size(Name::blob(&[0; 32])).await.map(drop),
@@ -40,9 +54,9 @@ impl Store {
 
     /// Returns the size of an entry, which counts as used now.
     pub(super) async fn size(&self, name: Name) -> Result<Option<u64>, StorageError> {
-        match self {
-            Self::Disk(disk) => Ok(disk.size(&name)),
-            Self::Shared(operator) => match operator.stat(&name.path()).await {
+        match &self.place {
+            Place::Disk(disk) => Ok(disk.size(&name)),
+            Place::Shared(operator) => match operator.stat(&name.path()).await {
                 Ok(data) => Ok(Some(data.content_length())),
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error.into()),
@@ -51,19 +65,19 @@ impl Store {
     }
 
     pub(super) async fn remove(&self, name: Name) -> Result<(), StorageError> {
-        match self {
-            Self::Disk(disk) => {
+        match &self.place {
+            Place::Disk(disk) => {
                 let disk = disk.clone();
                 blocking(move || Ok(disk.remove(&name)?)).await
             }
-            Self::Shared(operator) => Ok(operator.delete(&name.path()).await?),
+            Place::Shared(operator) => Ok(operator.delete(&name.path()).await?),
         }
     }
 
     /// Reads a whole entry.
     pub(super) async fn read(&self, name: Name) -> Result<Option<Bytes>, StorageError> {
-        match self {
-            Self::Disk(disk) => {
+        match &self.place {
+            Place::Disk(disk) => {
                 let Some(size) = disk.size(&name) else {
                     return Ok(None);
                 };
@@ -82,7 +96,7 @@ impl Store {
                 })
                 .await
             }
-            Self::Shared(operator) => match operator.read(&name.path()).await {
+            Place::Shared(operator) => match operator.read(&name.path()).await {
                 Ok(buffer) => Ok(Some(buffer.to_bytes())),
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error.into()),
@@ -91,25 +105,20 @@ impl Store {
     }
 
     /// Checks that bytes that were read are the blob's. If not, removes them.
-    pub(super) async fn check(
-        &self,
-        counters: &Counters,
-        wanted: Digest,
-        found: Digest,
-    ) -> Result<(), StorageError> {
+    pub(super) async fn check(&self, wanted: Digest, found: Digest) -> Result<(), StorageError> {
         if found == wanted {
             return Ok(());
         }
         tracing::error!(%wanted, %found, "a stored blob has other bytes: it is removed");
-        counters.corrupt.inc();
+        self.counters.corrupt.inc();
         self.remove(Name::blob(wanted.hash())).await?;
-        Err(StorageError::WrongDigest { wanted, found })
+        Err(StorageError::Corrupt { wanted, found })
     }
 
     /// Stores a whole entry, in place of the one that had its name.
     pub(super) async fn write(&self, name: Name, bytes: Bytes) -> Result<(), StorageError> {
-        match self {
-            Self::Disk(disk) => {
+        match &self.place {
+            Place::Disk(disk) => {
                 let disk = disk.clone();
                 blocking(move || {
                     let mut file = disk.temporary(&name)?;
@@ -118,7 +127,7 @@ impl Store {
                 })
                 .await
             }
-            Self::Shared(operator) => {
+            Place::Shared(operator) => {
                 operator.write(&name.path(), bytes).await?;
                 Ok(())
             }

@@ -12,7 +12,7 @@ use super::counters::Counters;
 use super::disk::Disk;
 use super::error::StorageError;
 use super::name::Name;
-use super::store::{Store, blocking};
+use super::store::{Place, Store, blocking};
 use crate::digest::{Digest, Hasher};
 
 /// The bytes that go to the disk at once. Meanwhile, as many more may come.
@@ -101,19 +101,18 @@ impl Writer {
         store: &Store,
         expected: Expected,
         limit: u64,
-        counters: &Arc<Counters>,
     ) -> Result<Self, StorageError> {
         if expected.size.is_some_and(|size| size > limit) {
             return Err(StorageError::TooLarge { limit });
         }
-        let target = match store {
-            Store::Disk(disk) => Target::Disk {
+        let target = match &store.place {
+            Place::Disk(disk) => Target::Disk {
                 disk: disk.clone(),
                 waiting: Vec::new(),
                 waiting_bytes: 0,
                 part: Part(None),
             },
-            Store::Shared(operator) => {
+            Place::Shared(operator) => {
                 let path = Name::blob(&expected.hash).path();
                 Target::Shared {
                     writer: Upload(Some(operator.writer_with(&path).chunk(PART).await?)),
@@ -126,7 +125,7 @@ impl Writer {
             limit,
             taken: 0,
             target,
-            counters: counters.clone(),
+            counters: store.counters.clone(),
         })
     }
 

@@ -1,6 +1,5 @@
 //! The access of a runner to blobs.
 
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::path::Path;
@@ -18,7 +17,7 @@ const PIECE: usize = 1 << 20;
 /// The access of a runner to blobs: it reads an action's inputs, and keeps its outputs.
 pub trait Access: Send + Sync {
     /// Reads a whole blob, checked: a message.
-    fn read(&self, blob: Digest) -> impl Future<Output = Result<Bytes, AccessError>> + Send;
+    fn read(&self, blob: Digest) -> impl Future<Output = Result<Bytes, StorageError>> + Send;
 
     /// Makes the blob a file at this path, where nothing is yet; its folder is there. The action
     /// may write to its inputs, so the file may be a link only if such a write leaves the original
@@ -28,43 +27,26 @@ pub trait Access: Send + Sync {
         blob: Digest,
         path: &Path,
         executable: bool,
-    ) -> impl Future<Output = Result<(), AccessError>> + Send;
+    ) -> impl Future<Output = Result<(), StorageError>> + Send;
 
     /// Keeps the file as a blob. The caller removes the file later.
-    fn keep(&self, path: &Path) -> impl Future<Output = Result<Digest, AccessError>> + Send;
+    fn keep(&self, path: &Path) -> impl Future<Output = Result<Digest, StorageError>> + Send;
 
     /// Keeps these bytes as a blob.
-    fn write(&self, bytes: Bytes) -> impl Future<Output = Result<Digest, AccessError>> + Send;
-}
-
-/// The reason that a blob could not be read or kept.
-#[derive(Debug)]
-pub enum AccessError {
-    /// Nobody has the blob.
-    Missing(Digest),
-    /// The storage failed.
-    Storage(StorageError),
-    /// The disk of the worker failed.
-    Disk(io::Error),
-    /// The network or the coordinator failed.
-    Unreachable(Box<dyn std::error::Error + Send + Sync>),
+    fn write(&self, bytes: Bytes) -> impl Future<Output = Result<Digest, StorageError>> + Send;
 }
 
 impl Access for Blobs {
-    async fn read(&self, blob: Digest) -> Result<Bytes, AccessError> {
-        Ok(Self::read(self, blob).await?)
+    async fn read(&self, blob: Digest) -> Result<Bytes, StorageError> {
+        Self::read(self, blob).await
     }
 
-    async fn place(&self, blob: Digest, path: &Path, executable: bool) -> Result<(), AccessError> {
+    async fn place(&self, blob: Digest, path: &Path, executable: bool) -> Result<(), StorageError> {
         let mut pieces = self.open(blob, Range::default()).await?;
         let mode = if executable { 0o755 } else { 0o644 };
         let mut options = OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(path)
-            .await?;
+        options.write(true).create_new(true).mode(mode);
+        let mut file = options.open(path).await?;
         while let Some(piece) = pieces.next().await? {
             file.write_all(&piece).await?;
         }
@@ -73,7 +55,7 @@ impl Access for Blobs {
         Ok(())
     }
 
-    async fn keep(&self, path: &Path) -> Result<Digest, AccessError> {
+    async fn keep(&self, path: &Path) -> Result<Digest, StorageError> {
         // The digest must be known before it is written, so a large file is read twice.
         let mut file = File::open(path).await?;
         if file.metadata().await?.len() <= PIECE as u64 {
@@ -97,7 +79,7 @@ impl Access for Blobs {
         Ok(digest)
     }
 
-    async fn write(&self, bytes: Bytes) -> Result<Digest, AccessError> {
+    async fn write(&self, bytes: Bytes) -> Result<Digest, StorageError> {
         let digest = Digest::of(&bytes);
         Self::write(self, digest, bytes).await?;
         Ok(digest)
@@ -109,32 +91,4 @@ async fn read(file: &mut File) -> io::Result<Option<Bytes>> {
     let mut piece = BytesMut::with_capacity(PIECE);
     let count = file.read_buf(&mut piece).await?;
     Ok((count > 0).then(|| piece.freeze()))
-}
-
-impl fmt::Display for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing(blob) => write!(f, "the blob {blob} is missing"),
-            Self::Storage(error) => error.fmt(f),
-            Self::Disk(error) => write!(f, "the disk of the worker failed: {error}"),
-            Self::Unreachable(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AccessError {}
-
-impl From<StorageError> for AccessError {
-    fn from(error: StorageError) -> Self {
-        match error {
-            StorageError::Missing(blob) => Self::Missing(blob),
-            error => Self::Storage(error),
-        }
-    }
-}
-
-impl From<io::Error> for AccessError {
-    fn from(error: io::Error) -> Self {
-        Self::Disk(error)
-    }
 }

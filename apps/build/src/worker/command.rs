@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::error::RunError;
 use super::inputs::Inputs;
-use super::names::check_path;
+use super::names::{check_path, ways};
 use crate::reapi::{self, Action, command::OutputDirectoryFormat};
 
 /// The command of an action, checked.
@@ -17,8 +17,6 @@ pub(super) struct Command {
     pub(super) directory: String,
     /// The outputs, relative to `directory`, sorted.
     pub(super) outputs: Vec<Output>,
-    /// True if the outputs are `output_paths`, as since version 2.1.
-    pub(super) has_paths: bool,
     /// True if folders among the outputs are wanted as blobs of their own.
     pub(super) wants_directories: bool,
 }
@@ -59,23 +57,25 @@ impl Command {
         if !directory.is_empty() {
             check_path(&directory).map_err(|why| format!("the working directory: {why}"))?;
         }
-        let has_paths = !command.output_paths.is_empty();
-        let outputs = if has_paths {
-            outputs(command.output_paths, Kind::Any)
+        // As since version 2.1.
+        let outputs = if !command.output_paths.is_empty() {
+            vec![(command.output_paths, Kind::Any)]
         } else {
-            let files = outputs(command.output_files, Kind::File);
-            files
-                .chain(outputs(command.output_directories, Kind::Folder))
-                .collect::<Vec<_>>()
-                .into_iter()
+            vec![
+                (command.output_files, Kind::File),
+                (command.output_directories, Kind::Folder),
+            ]
         };
+        let outputs = outputs.into_iter().flat_map(|(paths, kind)| {
+            let output = move |path| Output { path, kind };
+            paths.into_iter().map(output)
+        });
         let format = command.output_directory_format;
         Ok(Self {
             arguments: command.arguments,
             environment: environment(command.environment_variables)?,
             directory,
             outputs: check_outputs(outputs.collect())?,
-            has_paths,
             wants_directories: format != OutputDirectoryFormat::TreeOnly as i32,
         })
     }
@@ -103,9 +103,7 @@ impl Command {
             } else {
                 format!("{folder}/{parent}")
             };
-            let ends = parent.match_indices('/').map(|(end, _)| end);
-            let mut ways = ends.chain([parent.len()]).map(|end| &parent[..end]);
-            if let Some(input) = ways.find(|way| taken.contains(way)) {
+            if let Some(input) = ways(&parent).find(|way| taken.contains(way)) {
                 let why = format!(
                     "the input {input:?} is where the output {:?} needs a folder",
                     output.path
@@ -117,11 +115,6 @@ impl Command {
         folders.dedup();
         Ok(folders)
     }
-}
-
-fn outputs(paths: Vec<String>, kind: Kind) -> std::vec::IntoIter<Output> {
-    let outputs = paths.into_iter().map(|path| Output { path, kind });
-    outputs.collect::<Vec<_>>().into_iter()
 }
 
 fn check_outputs(mut outputs: Vec<Output>) -> Result<Vec<Output>, String> {
@@ -151,10 +144,8 @@ fn environment(
             return Err(format!("the environment variable {name:?} is there twice"));
         }
     }
-    Ok(variables
-        .into_iter()
-        .map(|variable| (variable.name, variable.value))
-        .collect())
+    let variables = variables.into_iter();
+    Ok(variables.map(|it| (it.name, it.value)).collect())
 }
 
 /// Returns the action's time limit, at most `most`; `most` if it gives none, or zero.

@@ -1,19 +1,22 @@
 //! Errors of actions.
 
-use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use thiserror::Error;
 use tonic::Code;
 
-use super::access::AccessError;
+use crate::digest::NotADigest;
+use crate::storage::StorageError;
 
 /// The reason that an action has no result. Any exit code is a result.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum RunError {
     /// The action cannot be run, for this reason.
+    #[error("the action is refused: {0}")]
     Refused(String),
     /// The program could not be started.
+    #[error("the program {program:?} cannot be started: {error}")]
     NotStarted {
         /// The action's name for it.
         program: String,
@@ -21,16 +24,22 @@ pub enum RunError {
         error: io::Error,
     },
     /// The action took longer than this, and was killed.
+    #[error("the action was killed: it took longer than {0:?}")]
     TooLong(Duration),
     /// An output is larger than the worker's limits allow: this one.
+    #[error("the action made too much output: {0}")]
     TooMuch(String),
     /// An output cannot be kept, for this reason.
+    #[error("an output of the action is refused: {0}")]
     Output(String),
     /// Nobody waits for it any more, so it was killed.
+    #[error("the action was cancelled")]
     Cancelled,
     /// A blob could not be read or kept.
-    Access(AccessError),
+    #[error(transparent)]
+    Access(#[from] StorageError),
     /// The machine of the worker failed.
+    #[error("the worker cannot {doing}: {error}")]
     Machine {
         /// The work that failed.
         doing: &'static str,
@@ -51,17 +60,16 @@ impl RunError {
             Self::TooLong(_) => Code::DeadlineExceeded,
             Self::TooMuch(_) => Code::ResourceExhausted,
             Self::Cancelled => Code::Cancelled,
-            Self::Output(_) | Self::Access(AccessError::Missing(_)) => Code::FailedPrecondition,
-            Self::Access(AccessError::Unreachable(_)) => Code::Unavailable,
-            Self::Access(AccessError::Storage(_) | AccessError::Disk(_)) => Code::Internal,
-            Self::Machine { .. } => Code::Internal,
+            Self::Output(_) | Self::Access(StorageError::Missing(_)) => Code::FailedPrecondition,
+            Self::Access(StorageError::Unreachable(_)) => Code::Unavailable,
+            Self::Access(_) | Self::Machine { .. } => Code::Internal,
         }
     }
 
     /// Returns true if another worker may do better, as the action is not to blame.
     pub fn elsewhere(&self) -> bool {
         match self {
-            Self::Access(error) => !matches!(error, AccessError::Missing(_)),
+            Self::Access(error) => !matches!(error, StorageError::Missing(_)),
             Self::Machine { .. } => true,
             Self::Refused(_) | Self::NotStarted { .. } | Self::TooLong(_) => false,
             Self::TooMuch(_) | Self::Output(_) | Self::Cancelled => false,
@@ -69,29 +77,8 @@ impl RunError {
     }
 }
 
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(why) => write!(f, "the action is refused: {why}"),
-            Self::NotStarted { program, error } => {
-                write!(f, "the program {program:?} cannot be started: {error}")
-            }
-            Self::TooLong(limit) => {
-                write!(f, "the action was killed: it took longer than {limit:?}")
-            }
-            Self::TooMuch(what) => write!(f, "the action made too much output: {what}"),
-            Self::Output(why) => write!(f, "an output of the action is refused: {why}"),
-            Self::Cancelled => write!(f, "the action was cancelled"),
-            Self::Access(error) => error.fmt(f),
-            Self::Machine { doing, error } => write!(f, "the worker cannot {doing}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl From<AccessError> for RunError {
-    fn from(error: AccessError) -> Self {
-        Self::Access(error)
+impl From<NotADigest> for RunError {
+    fn from(error: NotADigest) -> Self {
+        Self::Refused(error.to_string())
     }
 }

@@ -8,7 +8,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use super::access::Access;
 use super::error::RunError;
 use super::limits::Limits;
-use super::message::{self, blob};
+use super::message;
 use super::names::{check_link, check_name, check_path};
 use crate::digest::Digest;
 use crate::reapi::{Directory, NodeProperties};
@@ -89,12 +89,12 @@ impl Inputs {
         for node in &directory.directories {
             let path = join(&node.name)?;
             self.folders.push(path.clone());
-            below.push((path, blob(node.digest.as_ref(), "a Directory")?));
+            below.push((path, Digest::of_field(node.digest.as_ref(), "a Directory")?));
         }
         for node in &directory.files {
             let file = File {
                 path: join(&node.name)?,
-                blob: blob(node.digest.as_ref(), "a file")?,
+                blob: Digest::of_field(node.digest.as_ref(), "a file")?,
                 executable: node.is_executable,
             };
             self.bytes = self.bytes.saturating_add(file.blob.size());

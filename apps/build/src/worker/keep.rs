@@ -9,23 +9,24 @@ use futures_util::future::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use prost::Message;
 
-use super::access::{Access, AccessError};
-use super::command::Command;
+use super::access::Access;
+use super::command::{Command, Kind};
 use super::error::RunError;
 use super::inputs::AT_A_TIME;
-use super::outputs::{File, Folder, Outputs};
+use super::outputs::{File, Folder};
 use crate::digest::Digest;
 use crate::reapi::{
     ActionResult, Directory, DirectoryNode, FileNode, OutputDirectory, OutputFile, OutputSymlink,
     SymlinkNode, Tree,
 };
+use crate::storage::StorageError;
 
 /// The most bytes of a stream that are put into the result itself.
 const INLINE: usize = 4096;
 
 /// Keeps the outputs.
 pub(super) async fn outputs(
-    outputs: &Outputs,
+    outputs: &Folder,
     command: &Command,
     access: &impl Access,
     result: &mut ActionResult,
@@ -65,19 +66,18 @@ pub(super) async fn outputs(
 }
 
 #[expect(deprecated, reason = "clients of version 2.0 read these fields")]
-fn links(outputs: &Outputs, command: &Command, result: &mut ActionResult) {
-    for (path, link) in &outputs.links {
+fn links(outputs: &Folder, command: &Command, result: &mut ActionResult) {
+    for (path, target) in &outputs.links {
         let kept = OutputSymlink {
             path: path.clone(),
-            target: link.target.clone(),
+            target: target.clone(),
             node_properties: None,
         };
-        if command.has_paths {
-            result.output_symlinks.push(kept);
-        } else if link.for_folder {
-            result.output_directory_symlinks.push(kept);
-        } else {
-            result.output_file_symlinks.push(kept);
+        let wanted = command.outputs.iter().find(|output| output.path == *path);
+        match wanted.map(|output| output.kind) {
+            Some(Kind::File) => result.output_file_symlinks.push(kept),
+            Some(Kind::Folder) => result.output_directory_symlinks.push(kept),
+            _ => result.output_symlinks.push(kept),
         }
     }
 }
@@ -94,15 +94,9 @@ pub(super) async fn stream(
 }
 
 /// Keeps all files; returns their digests in the order in which the messages name them.
-async fn files(outputs: &Outputs, access: &impl Access) -> Result<Vec<Digest>, RunError> {
-    let mut paths: Vec<_> = outputs
-        .files
-        .iter()
-        .map(|(_, file)| file.path.clone())
-        .collect();
-    for (_, folder) in &outputs.folders {
-        add(folder, &mut paths);
-    }
+async fn files(outputs: &Folder, access: &impl Access) -> Result<Vec<Digest>, RunError> {
+    let mut paths = Vec::new();
+    add(outputs, &mut paths);
     let kept = paths.into_iter().map(|path| {
         async move { access.keep(&path).await.map_err(|error| lost(&path, error)) }.boxed()
     });
@@ -110,9 +104,9 @@ async fn files(outputs: &Outputs, access: &impl Access) -> Result<Vec<Digest>, R
 }
 
 /// Makes the error for a file that could not be read: the action may have denied access.
-fn lost(path: &Path, error: AccessError) -> RunError {
+fn lost(path: &Path, error: StorageError) -> RunError {
     match error {
-        AccessError::Disk(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+        StorageError::Disk(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let name = path.file_name().unwrap_or_default();
             RunError::Output(format!("{name:?} cannot be read: {error}"))
         }

@@ -23,12 +23,12 @@ pub mod remote;
 mod remove;
 mod runner;
 
-pub use access::{Access, AccessError};
+pub use access::Access;
 pub use error::RunError;
 pub use inherited::keep_from_actions;
 pub use limits::Limits;
 pub use orphans::adopt_orphans;
 pub use runner::Runner;
 
-pub(crate) use names::{check_link, check_name, check_path};
+pub(crate) use names::{check_link, check_name, check_path, ways};
 pub(crate) use remove::remove;

@@ -30,6 +30,12 @@ pub(crate) fn check_path(path: &str) -> Result<(), String> {
         .map_err(|why| format!("{path:?} is not a path: {why}"))
 }
 
+/// Lists the folders on the way to a path, and the path itself.
+pub(crate) fn ways(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices('/').map(|(end, _)| end);
+    ends.chain([path.len()]).map(|end| &path[..end])
+}
+
 /// Refuses a symbolic link that is absolute or leaves the folder; `path` is its place.
 pub(crate) fn check_link(path: &str, target: &str) -> Result<(), String> {
     let refuse = |why| Err(format!("the symbolic link {path:?} to {target:?} {why}"));

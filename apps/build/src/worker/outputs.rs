@@ -13,14 +13,6 @@ use super::names::{check_link, check_name};
 /// The most levels of folders in each other: the search for outputs is recursive.
 const MOST_LEVELS: usize = 256;
 
-/// The outputs that an action has made, as found on the disk. Missing ones are left out.
-#[derive(Debug, Default)]
-pub(super) struct Outputs {
-    pub(super) files: Vec<(String, File)>,
-    pub(super) folders: Vec<(String, Folder)>,
-    pub(super) links: Vec<(String, Link)>,
-}
-
 /// A file.
 #[derive(Debug)]
 pub(super) struct File {
@@ -28,20 +20,22 @@ pub(super) struct File {
     pub(super) executable: bool,
 }
 
-/// A symbolic link.
-#[derive(Debug)]
-pub(super) struct Link {
-    pub(super) target: String,
-    /// True if a folder was expected in its place.
-    pub(super) for_folder: bool,
-}
-
-/// A folder, with its nodes sorted by name.
+/// A folder, with its nodes sorted by name; or the outputs that an action has made, by their paths.
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     pub(super) files: Vec<(String, File)>,
     pub(super) folders: Vec<(String, Self)>,
     pub(super) links: Vec<(String, String)>,
+}
+
+impl Folder {
+    fn add(&mut self, name: String, node: Node) {
+        match node {
+            Node::File(file) => self.files.push((name, file)),
+            Node::Folder(below) => self.folders.push((name, below)),
+            Node::Link(target) => self.links.push((name, target)),
+        }
+    }
 }
 
 /// Searches for the outputs, and counts them.
@@ -74,34 +68,23 @@ impl Search {
         }
     }
 
-    /// Finds the outputs that the command should have made.
-    pub(super) fn find(mut self, command: &Command) -> Result<Outputs, RunError> {
-        let mut outputs = Outputs::default();
+    /// Finds the outputs that the command should have made. Missing ones are left out.
+    pub(super) fn find(mut self, command: &Command) -> Result<Folder, RunError> {
+        let mut outputs = Folder::default();
         for output in &command.outputs {
             let Some((path, metadata)) = self.locate(&command.directory, output)? else {
                 continue;
             };
-            let name = output.path.clone();
-            match (self.node(&path, &metadata)?, output.kind) {
-                (Node::File(file), Kind::File | Kind::Any) => outputs.files.push((name, file)),
-                (Node::Folder(folder), Kind::Folder | Kind::Any) => {
-                    outputs.folders.push((name, folder));
-                }
-                (Node::Link(target), kind) => {
-                    let for_folder = kind == Kind::Folder;
-                    outputs.links.push((name, Link { target, for_folder }));
-                }
-                (Node::File(_), Kind::Folder) => {
-                    return Err(RunError::Output(format!(
-                        "{name:?} is a file, not a folder"
-                    )));
-                }
-                (Node::Folder(_), Kind::File) => {
-                    return Err(RunError::Output(format!(
-                        "{name:?} is a folder, not a file"
-                    )));
-                }
+            let (name, node) = (output.path.clone(), self.node(&path, &metadata)?);
+            let wrong = match (&node, output.kind) {
+                (Node::File(_), Kind::Folder) => Some("a file, not a folder"),
+                (Node::Folder(_), Kind::File) => Some("a folder, not a file"),
+                _ => None,
+            };
+            if let Some(wrong) = wrong {
+                return Err(RunError::Output(format!("{name:?} is {wrong}")));
             }
+            outputs.add(name, node);
         }
         Ok(outputs)
     }
@@ -193,11 +176,7 @@ impl Search {
             check_name(&name).map_err(RunError::Output)?;
             let metadata = entry.metadata();
             let metadata = metadata.map_err(|error| self.unreadable(&path, error))?;
-            match self.node(&path, &metadata)? {
-                Node::File(file) => folder.files.push((name, file)),
-                Node::Folder(below) => folder.folders.push((name, below)),
-                Node::Link(target) => folder.links.push((name, target)),
-            }
+            folder.add(name, self.node(&path, &metadata)?);
         }
         folder.files.sort_by(|a, b| a.0.cmp(&b.0));
         folder.folders.sort_by(|a, b| a.0.cmp(&b.0));

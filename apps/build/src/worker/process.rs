@@ -38,10 +38,7 @@ pub(super) async fn run(
     time_limit: Duration,
     stream_limit: u64,
 ) -> Result<Ended, RunError> {
-    let machine = |error| RunError::Machine {
-        doing: "run a process",
-        error,
-    };
+    let machine = |error| RunError::machine("run a process", error);
     let (stdout, mut out) = Stream::new("standard output", stream_limit).map_err(machine)?;
     let (stderr, mut err) = Stream::new("standard error", stream_limit).map_err(machine)?;
     let mut leader = Leader::start(command, root, stdout, stderr).await?;
@@ -107,12 +104,7 @@ impl Leader {
             .arg0(name)
             .args(&command.arguments[1..])
             .env_clear()
-            .envs(
-                command
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            )
+            .envs(command.environment.iter().cloned())
             .current_dir(directory)
             .stdin(Stdio::null())
             .stdout(stdout)
@@ -206,11 +198,7 @@ impl Stream {
 
     /// Reads until all processes have closed it.
     async fn fill(&mut self) -> Result<(), RunError> {
-        let read = |error| RunError::Machine {
-            doing: "read what a process writes",
-            error,
-        };
-        while self.pipe.read_buf(&mut self.bytes).await.map_err(read)? != 0 {
+        while self.pipe.read_buf(&mut self.bytes).await.map_err(unread)? != 0 {
             self.check()?;
         }
         Ok(())
@@ -224,13 +212,7 @@ impl Stream {
                 Ok(0) | Err(rustix::io::Errno::AGAIN) => return Ok(()),
                 Ok(count) => self.bytes.extend_from_slice(&buffer[..count]),
                 Err(rustix::io::Errno::INTR) => {}
-                Err(error) => {
-                    let doing = "read what a process writes";
-                    return Err(RunError::Machine {
-                        doing,
-                        error: error.into(),
-                    });
-                }
+                Err(error) => return Err(unread(error.into())),
             }
             self.check()?;
         }
@@ -243,4 +225,8 @@ impl Stream {
         }
         Ok(())
     }
+}
+
+fn unread(error: io::Error) -> RunError {
+    RunError::machine("read what a process writes", error)
 }

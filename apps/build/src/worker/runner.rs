@@ -77,9 +77,9 @@ impl Runner {
         metadata.input_fetch_start_timestamp = now();
         let action: Action = message::read(action, "Action", access).await?;
         let time_limit = time_limit(&action, self.limits.time)?;
-        let command = message::blob(action.command_digest.as_ref(), "the command")?;
+        let command = Digest::of_field(action.command_digest.as_ref(), "the command")?;
         let command = Command::new(message::read(command, "Command", access).await?)?;
-        let root = message::blob(action.input_root_digest.as_ref(), "the input root")?;
+        let root = Digest::of_field(action.input_root_digest.as_ref(), "the input root")?;
         let inputs = Inputs::read(root, access, &self.limits).await?;
         let folders = command.folders(&inputs)?;
         folder.fill(inputs, folders, access).await?;

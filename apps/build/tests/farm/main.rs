@@ -1,25 +1,15 @@
-//! The coordinator, with workers that only speak the protocol.
+//! The farm over the network: its cache, its coordinator with workers that only speak the protocol
+//! and with real ones, and clients and storages of others, which `.ci/clients` installs. A test
+//! whose program is missing says so on the terminal, and passes.
 
-#[path = "../common/client.rs"]
+mod cache;
 mod client;
-mod fake;
-mod lies;
-#[path = "../common/messages.rs"]
+mod clients;
+mod coordinator;
+mod cpu;
+mod installed;
+mod leaver;
 mod messages;
-mod runs;
-mod wire;
+mod program;
+mod server;
 mod workers;
-
-use std::time::Duration;
-
-use filch_build::farm::FarmConfig;
-
-/// Waits as little as possible.
-fn quick() -> FarmConfig {
-    FarmConfig {
-        abandoned_after: Duration::ZERO,
-        pause: Duration::from_millis(1),
-        patience: Duration::ZERO,
-        ..FarmConfig::default()
-    }
-}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use crate::project::Project;
+use crate::project::{Log, Project};
 
 const CHAIN: &str = r#"
     [[job]]
@@ -11,19 +11,23 @@ const CHAIN: &str = r#"
     sh = "tr a-z A-Z < in/text > out/upper"
     inputs = ["in/*"]
     outputs = ["out/upper"]
-
     [[job]]
     id = "twice"
     command = ["sh", "-c", "cat out/upper out/upper > twice"]
     deps = ["upper"]
     outputs = ["twice"]
-
     [[job]]
     id = "other"
     sh = "cp other.in other.out"
     inputs = ["other.in"]
     outputs = ["other.out"]
 "#;
+
+/// Checks that the build had this event.
+#[track_caller]
+fn has(log: &Log, line: &str) {
+    assert!(log.lines.iter().any(|it| it == line), "{:?}", log.lines);
+}
 
 fn chain() -> Project {
     Project::new(&[("in/text", "abc"), ("other.in", "other")])
@@ -45,10 +49,8 @@ async fn a_second_build_is_cached_and_touches_nothing() {
     fs::remove_dir_all(project.path().join("out")).unwrap();
     project.write("twice", "ABCABX");
     assert_eq!(project.run(CHAIN).await.0.cached, 3);
-    assert_eq!(
-        (project.read("out/upper"), project.read("twice")),
-        ("ABC".into(), "ABCABC".into())
-    );
+    assert_eq!(project.read("out/upper"), "ABC");
+    assert_eq!(project.read("twice"), "ABCABC");
 }
 
 #[tokio::test]
@@ -64,25 +66,13 @@ async fn a_change_builds_what_depends_on_it_and_nothing_else() {
     // Its output is as before, so nothing after it is run.
     project.write("in/text", "XyZ");
     let (summary, log) = project.run(CHAIN).await;
-    assert!(
-        log.lines.contains(&"upper built".to_owned()),
-        "{:?}",
-        log.lines
-    );
-    assert!(
-        log.lines.contains(&"twice cached".to_owned()),
-        "{:?}",
-        log.lines
-    );
+    has(&log, "upper built");
+    has(&log, "twice cached");
     assert_eq!(summary.critical_path, ["upper", "twice"]);
     // A new file that matches a pattern is a change.
     project.write("in/more", "");
     let (_, log) = project.run(CHAIN).await;
-    assert!(
-        log.lines.contains(&"upper built".to_owned()),
-        "{:?}",
-        log.lines
-    );
+    has(&log, "upper built");
 }
 
 #[tokio::test]
@@ -109,10 +99,8 @@ async fn folders_links_and_programs_are_outputs_and_inputs() {
     assert!(!project.path().join("d/old").exists());
     let tool = fs::metadata(project.path().join("d/e/tool")).unwrap();
     assert_eq!(tool.permissions().mode() & 0o777, 0o755);
-    assert_eq!(
-        fs::read_link(project.path().join("l")).unwrap().to_str(),
-        Some("d/l")
-    );
+    let link = fs::read_link(project.path().join("l")).unwrap();
+    assert_eq!(link.to_str(), Some("d/l"));
     let inode = || fs::metadata(project.path().join("d")).unwrap().ino();
     let before = inode();
     assert_eq!(project.run(graph).await.0.cached, 2);
@@ -137,17 +125,9 @@ async fn only_what_is_named_is_there() {
         outputs = ["found", "src/made"]
         env = { B = "2" }
     "#;
-    let files = [
-        "src/a",
-        "src/b/c",
-        "src/.hidden",
-        "src/made",
-        "top.x",
-        "other",
-        "run.sh",
-        "found",
-    ];
-    let project = Project::new(&files.map(|path| (path, "")));
+    let files = "src/a src/b/c src/.hidden src/made top.x other run.sh found";
+    let files: Vec<_> = files.split(' ').map(|path| (path, "")).collect();
+    let project = Project::new(&files);
     assert_eq!(project.run(graph).await.0.built, 1);
     let all = "./found\n./run.sh\n./src/a\n./src/b/c\n./top.x\n1 2\n";
     assert_eq!(project.read("found"), all);
@@ -155,34 +135,19 @@ async fn only_what_is_named_is_there() {
 
 #[tokio::test]
 async fn links_do_not_lead_out_of_the_project() {
-    let graph = r#"
-        [[job]]
-        id = "in"
-        sh = "cat link"
-        inputs = ["link"]
-
-        [[job]]
-        id = "out"
-        sh = "echo > outside/file"
-        outputs = ["outside/file"]
-
-        [[job]]
-        id = "deep"
-        sh = "echo > outside/folder/file"
-        outputs = ["outside/folder/file"]
-    "#;
+    let graph = r#"job = [
+        { id = "in", sh = "cat link", inputs = ["link"] },
+        { id = "out", sh = "echo > outside/file", outputs = ["outside/file"] },
+        { id = "deep", sh = "echo > outside/a/file", outputs = ["outside/a/file"] },
+    ]"#;
     let project = Project::new(&[]);
     let elsewhere = tempfile::TempDir::new().unwrap();
     symlink("/etc/passwd", project.path().join("link")).unwrap();
     symlink(elsewhere.path(), project.path().join("outside")).unwrap();
     let (summary, log) = project.run(graph).await;
     assert_eq!(summary.failed, 3);
-    assert!(
-        log.lines[0].contains("link: it is a link that leaves"),
-        "{:?}",
-        log.lines
-    );
-    for line in &log.lines[1..] {
+    assert!(log.lines[0].contains("link: it is a link that"), "{log:?}");
+    for line in &log.lines {
         assert!(line.contains("leaves the project"), "{line}");
     }
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);

@@ -2,28 +2,15 @@
 
 use std::fs;
 
+use crate::leaver::pipe;
 use crate::project::{Log, Project};
 
-const GRAPH: &str = r#"
-    [[job]]
-    id = "bad"
-    sh = "echo broken >&2; exit 3"
-    outputs = ["bad.out"]
-
-    [[job]]
-    id = "after"
-    sh = "true"
-    deps = ["bad"]
-
-    [[job]]
-    id = "last"
-    sh = "true"
-    deps = ["after", "good"]
-
-    [[job]]
-    id = "good"
-    sh = "true"
-"#;
+const GRAPH: &str = r#"job = [
+    { id = "bad", sh = "echo broken >&2; exit 3", outputs = ["bad.out"] },
+    { id = "after", sh = "true", deps = ["bad"] },
+    { id = "last", sh = "true", deps = ["after", "good"] },
+    { id = "good", sh = "true" },
+]"#;
 
 #[tokio::test]
 async fn what_depends_on_a_failed_job_is_skipped() {
@@ -43,10 +30,8 @@ async fn what_depends_on_a_failed_job_is_skipped() {
 async fn a_failure_is_not_kept() {
     let project = Project::new(&[]);
     let runs = project.path().join("runs");
-    let graph = format!(
-        "[[job]]\nid = 'a'\nsh = 'echo ran >> {}; exit 1'",
-        runs.display()
-    );
+    let runs = runs.display();
+    let graph = format!("[[job]]\nid = 'a'\nsh = 'echo ran >> {runs}; exit 1'");
     for _ in 0..2 {
         assert_eq!(project.run(&graph).await.0.failed, 1);
     }
@@ -61,8 +46,7 @@ async fn fail_fast_ends_the_build() {
     assert_eq!((summary.built, summary.failed, summary.skipped), (0, 1, 3));
     // Jobs that run are ended as well.
     project.at_a_time = 2;
-    let graph =
-        "[[job]]\nid = \"long\"\nsh = \"sleep 1000\"\n[[job]]\nid = \"bad\"\nsh = \"exit 1\"";
+    let graph = "job = [{ id = 'long', sh = 'sleep 1000' }, { id = 'bad', sh = 'exit 1' }]";
     let (summary, _) = project.run(graph).await;
     assert_eq!((summary.failed, summary.skipped), (1, 1));
 }
@@ -75,14 +59,11 @@ async fn each_failure_is_told_by_its_reason() {
             "sh = 'true'\noutputs = ['o']",
             "did not make the output \"o\"",
         ),
-        (
-            "command = ['no-such-program']",
-            "\"no-such-program\" cannot be started",
-        ),
+        ("command = ['no-such']", "\"no-such\" cannot be started"),
         ("sh = 'sleep 1000'\ntimeout = 0.05", "longer than 50ms"),
         ("sh = 'mkfifo o'\noutputs = ['o']", "neither a file"),
         (
-            "sh = 'true'\ninputs = ['in']\noutputs = ['in/o']",
+            "sh = ':'\ninputs = ['in']\noutputs = ['in/o']",
             "needs a folder",
         ),
     ] {
@@ -95,13 +76,8 @@ async fn each_failure_is_told_by_its_reason() {
 #[tokio::test]
 async fn a_dropped_build_leaves_nothing() {
     let project = Project::new(&[("out", "old")]);
-    let ready = project.path().join("ready");
-    let made = std::process::Command::new("mkfifo")
-        .arg(&ready)
-        .status()
-        .unwrap();
-    assert!(made.success());
-    let script = format!("echo new > out; echo > {}; sleep 1000", ready.display());
+    let ready = pipe(project.path(), "ready");
+    let script = format!("echo new > out; echo > {ready}; sleep 1000");
     let graph = format!("[[job]]\nid = 'a'\nsh = '{script}'\noutputs = ['out']");
     let build = project.build(&graph);
     let mut log = Log::default();

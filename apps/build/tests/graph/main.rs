@@ -3,7 +3,7 @@
 mod builds;
 mod failures;
 mod files;
-#[path = "../common/leaver.rs"]
+#[path = "../farm/leaver.rs"]
 mod leaver;
 mod program;
 mod project;

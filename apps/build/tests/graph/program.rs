@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::leaver::{Leaver, pipe};
@@ -34,12 +35,8 @@ fn the_example_is_built_once() {
     let graph = folder.path().join("graph.toml");
     for part in ["3 built, 0 cached", "0 built, 3 cached"] {
         let output = filch_build(&graph, &[]);
+        assert!(output.status.success(), "{output:?}");
         let text = String::from_utf8(output.stdout).unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
         assert!(text.starts_with(part), "{text}");
         let words = fs::read_to_string(folder.path().join("words.txt")).unwrap();
         assert_eq!(words.lines().next().unwrap().trim(), "3 is");
@@ -54,19 +51,15 @@ fn a_failure_is_the_exit_code() {
     let output = filch_build(&graph, &["--fail-fast"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(
-        stderr.contains("job \"a\" failed: its command ended with the exit code 9"),
-        "{stderr}"
-    );
+    let why = "job \"a\" failed: its command ended with the exit code 9";
+    assert!(stderr.contains(why), "{stderr}");
     assert!(stderr.contains("why"), "{stderr}");
     fs::write(&graph, "[[job]]\nid = 'a'\n").unwrap();
     let output = filch_build(&graph, &[]);
     assert_eq!(output.status.code(), Some(2));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        stderr.contains("graph.toml:2: job \"a\": there is no command"),
-        "{stderr}"
-    );
+    let why = "graph.toml:2: job \"a\": there is no command";
+    assert!(stderr.contains(why), "{stderr}");
 }
 
 #[test]
@@ -94,41 +87,28 @@ fn what_leaves_the_group_of_its_job_ends_with_it_and_what_was_there_before_stays
 
 #[test]
 fn an_interrupt_leaves_nothing() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in [Signal::INT, Signal::TERM] {
         interrupt_by(signal);
     }
 }
 
-fn interrupt_by(signal: &str) {
+fn interrupt_by(signal: Signal) {
     let folder = TempDir::new().unwrap();
-    let (graph, ready) = (
-        folder.path().join("graph.toml"),
-        pipe(folder.path(), "ready"),
-    );
+    let graph = folder.path().join("graph.toml");
+    let ready = pipe(folder.path(), "ready");
     let mut leaver = Leaver::new(folder.path());
     let script = format!("{}echo $$ > {ready}; sleep 1000", leaver.script());
     fs::write(&graph, format!("[[job]]\nid = 'a'\nsh = '''{script}'''\n")).unwrap();
     let mut program = Command::new(env!("CARGO_BIN_EXE_filch-build"));
     let mut running = program.arg("run").arg(&graph).spawn().unwrap();
     let pid = fs::read_to_string(&ready).unwrap();
-    let id = running.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args([signal, &id])
-            .status()
-            .unwrap()
-            .success()
-    );
+    kill_process(Pid::from_child(&running), signal).unwrap();
     let status = running.wait().unwrap();
     assert_eq!((status.code(), status.signal()), (Some(2), None));
     assert!(!Path::new("/proc").join(pid.trim()).exists());
     assert!(!leaver.lives());
-    assert_eq!(
-        fs::read_dir(folder.path().join(".filch/actions"))
-            .unwrap()
-            .count(),
-        0
-    );
+    let actions = fs::read_dir(folder.path().join(".filch/actions"));
+    assert_eq!(actions.unwrap().count(), 0);
     fs::write(&graph, "[[job]]\nid = 'a'\nsh = 'true'\n").unwrap();
     assert!(filch_build(&graph, &[]).status.success());
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use filch_build::graph::{Build, Graph, Job, Local, Outcome, Summary, Watch};
+use filch_build::graph::{Build, Graph, Job, Outcome, Summary, Watch};
 use filch_build::storage::Storage;
 use filch_build::worker::{Limits, Runner};
 use tempfile::TempDir;
@@ -66,15 +66,15 @@ impl Project {
         fs::read_to_string(self.path().join(path)).unwrap()
     }
 
-    pub(crate) fn build(&self, graph: &str) -> Build<Local> {
+    pub(crate) fn build(&self, graph: &str) -> Build {
         let graph = Graph::parse(Path::new("graph.toml"), graph).unwrap();
         let folders = self.path().join(".filch/actions");
         let runner = Runner::new("here", folders, Limits::default());
-        let local = Local::new(runner, self.storage.clone());
-        Build::new(graph, self.path(), self.storage.blobs.clone(), local)
-            .unwrap()
-            .at_a_time(self.at_a_time)
-            .fail_fast(self.fail_fast)
+        let build = Build::new(graph, self.path(), runner, self.storage.clone());
+        let mut build = build.unwrap();
+        build.at_a_time = self.at_a_time.try_into().unwrap();
+        build.fail_fast = self.fail_fast;
+        build
     }
 
     /// Builds, and checks that only the cache is left beside the outputs.

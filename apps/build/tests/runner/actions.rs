@@ -11,6 +11,7 @@ use filch_build::storage::Blobs;
 use filch_build::worker::{Limits, RunError, Runner};
 use prost::Message;
 use tempfile::TempDir;
+use tonic::Code;
 
 /// A runner, its storage and its folder.
 pub(crate) struct Bench {
@@ -47,6 +48,13 @@ impl Bench {
         }
     }
 
+    /// Stores a program that is this script.
+    pub(crate) async fn tool(&self, script: &str) -> Directory {
+        let mut tool = self.file("tool", &format!("#!/bin/sh\n{script}")).await;
+        tool.is_executable = true;
+        files(&[tool])
+    }
+
     /// Stores the action of this command on these inputs.
     pub(crate) async fn action(&self, command: &Command, root: &Directory) -> Digest {
         let action = Action {
@@ -63,10 +71,8 @@ impl Bench {
 
     /// Runs it, and checks that nothing of it is left.
     pub(crate) async fn run(&self, action: Digest) -> Result<ActionResult, RunError> {
-        let result = self
-            .runner()
-            .run(action, &self.blobs, future::pending())
-            .await;
+        let run = self.runner();
+        let result = run.run(action, &self.blobs, future::pending()).await;
         assert_eq!(self.left(), 0, "the folder of the action is still there");
         result
     }
@@ -92,7 +98,16 @@ impl Bench {
             output_paths: outputs.iter().map(|&path| path.to_owned()).collect(),
             ..sh(script)
         };
-        self.run(self.action(&command, root).await).await
+        self.command(&command, root).await
+    }
+
+    /// Runs a command with these inputs.
+    pub(crate) async fn command(
+        &self,
+        command: &Command,
+        root: &Directory,
+    ) -> Result<ActionResult, RunError> {
+        self.run(self.action(command, root).await).await
     }
 
     pub(crate) async fn text(&self, digest: &Option<filch_build::reapi::Digest>) -> String {
@@ -106,6 +121,13 @@ pub(crate) fn sh(script: &str) -> Command {
     Command {
         arguments: ["sh", "-c", script].map(str::to_owned).to_vec(),
         ..Command::default()
+    }
+}
+
+pub(crate) fn files(files: &[FileNode]) -> Directory {
+    Directory {
+        files: files.to_vec(),
+        ..Directory::default()
     }
 }
 
@@ -132,10 +154,10 @@ pub(crate) fn stderr(result: &ActionResult) -> &str {
     std::str::from_utf8(&result.stderr_raw).unwrap()
 }
 
-/// Returns the error, after checking that its text contains `part`.
+/// Checks the code of the error, that its text contains `part`, and that the action is to blame.
 #[track_caller]
-pub(crate) fn refused(result: Result<ActionResult, RunError>, part: &str) -> RunError {
+pub(crate) fn refused(result: Result<ActionResult, RunError>, code: Code, part: &str) {
     let error = result.expect_err(part);
     assert!(error.to_string().contains(part), "{error}");
-    error
+    assert_eq!((error.code(), error.elsewhere()), (code, false), "{error}");
 }

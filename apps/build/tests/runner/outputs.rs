@@ -1,12 +1,20 @@
 //! The outputs of an action.
 
 use filch_build::digest::Digest;
-use filch_build::reapi::{Command, Directory, Tree, command::OutputDirectoryFormat};
+use filch_build::reapi::{
+    self, ActionResult, Command, Directory, Tree, command::OutputDirectoryFormat,
+};
+use filch_build::worker::RunError;
 use prost::Message;
 use rustix::process::geteuid;
 use tonic::Code;
 
-use crate::actions::{Bench, refused, sh, stderr};
+use crate::actions::{Bench, files, refused, sh, stderr};
+
+/// Runs a script without inputs that makes these outputs.
+async fn make(bench: &Bench, script: &str, outputs: &[&str]) -> Result<ActionResult, RunError> {
+    bench.sh_with(script, &Directory::default(), outputs).await
+}
 
 #[tokio::test]
 async fn files_folders_and_links_are_kept() {
@@ -16,10 +24,7 @@ async fn files_folders_and_links_are_kept() {
         mkdir -p t/u/v t/w; printf 3 > t/u/v/f; printf 3 > t/w/g; ln -s u/v t/l; printf 9 > unnamed
     ";
     let outputs = ["t", "b", "a/x", "a/link", "missing", "also/missing"];
-    let result = bench
-        .sh_with(script, &Directory::default(), &outputs)
-        .await
-        .unwrap();
+    let result = make(&bench, script, &outputs).await.unwrap();
     assert_eq!(result.exit_code, 0, "{:?}", result.stderr_raw);
     let [ax, b] = result.output_files.as_slice() else {
         panic!("{:?}", result.output_files);
@@ -31,25 +36,23 @@ async fn files_folders_and_links_are_kept() {
     let [link] = result.output_symlinks.as_slice() else {
         panic!("{:?}", result.output_symlinks);
     };
-    assert_eq!(
-        (link.path.as_str(), link.target.as_str()),
-        ("a/link", "../b")
-    );
+    assert_eq!((&*link.path, &*link.target), ("a/link", "../b"));
     let [t] = result.output_directories.as_slice() else {
         panic!("{:?}", result.output_directories);
     };
     assert_eq!((t.path.as_str(), &t.root_directory_digest), ("t", &None));
-    let tree = Digest::try_from(t.tree_digest.as_ref().unwrap()).unwrap();
-    let tree = Tree::decode(bench.blobs.read(tree).await.unwrap()).unwrap();
+    let tree: Tree = message(&bench, &t.tree_digest).await;
     let root = tree.root.unwrap();
-    let names: Vec<_> = root
-        .directories
-        .iter()
-        .map(|node| node.name.as_str())
-        .collect();
-    assert_eq!(names, ["u", "w"]);
+    let names = root.directories.iter().map(|node| node.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["u", "w"]);
     assert_eq!(root.symlinks[0].target, "u/v");
     assert_eq!(tree.children.len(), 3);
+}
+
+/// Reads a message that an action has made.
+async fn message<M: Message + Default>(bench: &Bench, blob: &Option<reapi::Digest>) -> M {
+    let blob = blob.as_ref().unwrap().try_into().unwrap();
+    M::decode(bench.blobs.read(blob).await.unwrap()).unwrap()
 }
 
 #[tokio::test]
@@ -64,31 +67,19 @@ async fn clients_of_version_2_0_get_what_they_know() {
     };
     let none = Directory::default();
     let good = command("printf 1 > f; ln -s f l; mkdir -p d/e; ln -s d m; printf 1 > d/e/f");
-    let result = bench.run(bench.action(&good, &none).await).await.unwrap();
+    let result = bench.command(&good, &none).await.unwrap();
     assert_eq!(result.output_files.len(), 1);
     assert_eq!(result.output_file_symlinks[0].path, "l");
     assert_eq!(result.output_directory_symlinks[0].path, "m");
     assert!(result.output_symlinks.is_empty());
-    let root = result.output_directories[0]
-        .root_directory_digest
-        .as_ref()
-        .unwrap();
-    let root = bench.blobs.read(root.try_into().unwrap()).await.unwrap();
-    let child = Directory::decode(root).unwrap().directories[0]
-        .digest
-        .clone()
-        .unwrap();
-    let child = bench
-        .blobs
-        .read((&child).try_into().unwrap())
-        .await
-        .unwrap();
-    assert_eq!(Directory::decode(child).unwrap().files[0].name, "f");
+    let root = &result.output_directories[0].root_directory_digest;
+    let root: Directory = message(&bench, root).await;
+    let child: Directory = message(&bench, &root.directories[0].digest).await;
+    assert_eq!(child.files[0].name, "f");
 
     for (script, part) in [("mkdir f", "is a folder"), ("printf 1 > d", "is a file")] {
-        let action = bench.action(&command(script), &none).await;
-        let error = refused(bench.run(action).await, part);
-        assert_eq!(error.code(), Code::FailedPrecondition);
+        let result = bench.command(&command(script), &none).await;
+        refused(result, Code::FailedPrecondition, part);
     }
 }
 
@@ -123,14 +114,8 @@ async fn what_cannot_be_kept_is_refused() {
         ),
     ];
     for &(script, part) in scripts.iter().chain(closed) {
-        let result = bench
-            .sh_with(script, &Directory::default(), &["o", "p/passwd"])
-            .await;
-        let error = refused(result, part);
-        assert_eq!(
-            (error.code(), error.elsewhere()),
-            (Code::FailedPrecondition, false)
-        );
+        let result = make(&bench, script, &["o", "p/passwd"]).await;
+        refused(result, Code::FailedPrecondition, part);
     }
 }
 
@@ -139,52 +124,34 @@ async fn too_many_and_too_large_outputs_are_refused() {
     let mut bench = Bench::new();
     let deep = "mkdir o; cd o; path=$(printf 'a/%.0s' $(seq 1000))
         for _ in 1 2 3; do mkdir -p $path; cd -P $path; done";
-    let error = refused(
-        bench.sh_with(deep, &Directory::default(), &["o"]).await,
-        "in each other",
-    );
-    assert_eq!(error.code(), Code::ResourceExhausted);
+    let result = make(&bench, deep, &["o"]).await;
+    refused(result, Code::ResourceExhausted, "in each other");
     (bench.limits.output_nodes, bench.limits.output_bytes) = (5, 1000);
     for (script, part) in [
         ("mkdir o; touch o/1 o/2 o/3 o/4 o/5", "more than 5 files"),
         ("head -c 1001 /dev/zero > o", "more than 1000 bytes"),
         ("truncate -s 1T o", "more than 1000 bytes"),
     ] {
-        let error = refused(
-            bench.sh_with(script, &Directory::default(), &["o"]).await,
-            part,
-        );
-        assert_eq!(error.code(), Code::ResourceExhausted);
+        let result = make(&bench, script, &["o"]).await;
+        refused(result, Code::ResourceExhausted, part);
     }
     let script = "mkdir o; touch o/1 o/2 o/3 o/4; head -c 1000 /dev/zero > o/1";
-    assert!(
-        bench
-            .sh_with(script, &Directory::default(), &["o"])
-            .await
-            .is_ok()
-    );
+    assert!(make(&bench, script, &["o"]).await.is_ok());
 }
 
 #[tokio::test]
 async fn large_files_go_in_and_out() {
     let bench = Bench::new();
-    let make = "head -c 3000001 /dev/zero | tr '\\0' x > large";
-    let made = bench
-        .sh_with(make, &Directory::default(), &["large"])
-        .await
-        .unwrap();
+    let script = "head -c 3000001 /dev/zero | tr '\\0' x > large";
+    let made = make(&bench, script, &["large"]).await.unwrap();
     let large = Digest::try_from(made.output_files[0].digest.as_ref().unwrap()).unwrap();
     assert_eq!(large, Digest::of(&[b'x'; 3_000_001]));
     let mut file = bench.file("large", "").await;
     file.digest = Some(large.into());
-    let root = Directory {
-        files: vec![file],
-        ..Directory::default()
-    };
     let copied = bench
-        .sh_with("cp large again", &root, &["again"])
-        .await
-        .unwrap();
+        .sh_with("cp large again", &files(&[file]), &["again"])
+        .await;
+    let copied = copied.unwrap();
     assert_eq!(copied.output_files[0].digest, Some(large.into()));
 }
 

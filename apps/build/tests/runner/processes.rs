@@ -6,8 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use bazel_remote_apis::google::protobuf;
+use filch_build::digest::Digest;
 use filch_build::reapi::{Action, Command, Directory};
-use filch_build::worker::{RunError, keep_from_actions};
+use filch_build::worker::keep_from_actions;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::oneshot;
@@ -44,36 +45,29 @@ async fn nothing_of_the_worker_leaks() {
     let bench = Bench::new();
     let mut command = sh("/usr/bin/env; cat; ls /proc/self/fd | wc -l; pwd; umask");
     command.environment_variables = vec![variable("ONLY", "this")];
-    let action = bench.action(&command, &Directory::default()).await;
-    let result = bench.run(action).await.unwrap();
+    let result = bench
+        .command(&command, &Directory::default())
+        .await
+        .unwrap();
     let (variables, rest): (Vec<_>, Vec<_>) =
         stdout(&result).lines().partition(|line| line.contains('='));
     // The shell sets the others.
     let made = ["ONLY=this", "PWD=", "SHLVL=", "_=", "OLDPWD="];
     for variable in &variables {
-        assert!(
-            made.iter().any(|name| variable.starts_with(name)),
-            "{variable}"
-        );
+        let is_made = made.iter().any(|name| variable.starts_with(name));
+        assert!(is_made, "{variable}");
     }
     assert!(variables.contains(&"ONLY=this"));
     // The three streams, and the folder that `ls` reads.
     assert_eq!(rest[0], "4");
-    assert!(
-        rest[1].starts_with(bench.folder.path().to_str().unwrap()),
-        "{rest:?}"
-    );
+    let folder = bench.folder.path().to_str().unwrap();
+    assert!(rest[1].starts_with(folder), "{rest:?}");
 }
 
 #[tokio::test]
 async fn a_program_is_found_as_the_action_says() {
     let bench = Bench::new();
-    let mut tool = bench.file("tool", "#!/bin/sh\necho $0 $1").await;
-    tool.is_executable = true;
-    let root = Directory {
-        files: vec![tool],
-        ..Directory::default()
-    };
+    let root = bench.tool("echo $0 $1").await;
     for (program, path) in [("./tool", None), ("tool", Some("/nowhere:."))] {
         let variables = path.map(|path| variable("PATH", path));
         let command = Command {
@@ -81,10 +75,7 @@ async fn a_program_is_found_as_the_action_says() {
             environment_variables: variables.into_iter().collect(),
             ..Command::default()
         };
-        let result = bench
-            .run(bench.action(&command, &root).await)
-            .await
-            .unwrap();
+        let result = bench.command(&command, &root).await.unwrap();
         assert!(stdout(&result).ends_with("tool x\n"), "{}", stdout(&result));
     }
     for program in ["no-such-program", "./no-such-program", "/no/such/program"] {
@@ -93,15 +84,9 @@ async fn a_program_is_found_as_the_action_says() {
             arguments,
             ..Command::default()
         };
-        let error = refused(
-            bench.run(bench.action(&command, &root).await).await,
-            program,
-        );
-        assert!(matches!(error, RunError::NotStarted { .. }), "{error:?}");
-        assert_eq!(
-            (error.code(), error.elsewhere()),
-            (Code::InvalidArgument, false)
-        );
+        let result = bench.command(&command, &root).await;
+        let why = format!("the program {program:?} cannot be started");
+        refused(result, Code::InvalidArgument, &why);
     }
 }
 
@@ -114,56 +99,42 @@ async fn a_command_that_cannot_be_one_is_refused() {
         change(&mut command);
         command
     };
+    let variables = |variables: &[(&str, &str)]| {
+        let variables = variables.iter().map(|(name, value)| variable(name, value));
+        let environment_variables = variables.collect();
+        Command {
+            environment_variables,
+            ..sh("true")
+        }
+    };
+    let outputs = |paths: &[&str]| Command {
+        output_paths: paths.iter().map(ToString::to_string).collect(),
+        ..sh("true")
+    };
+    let directory = |directory: &str| Command {
+        working_directory: directory.to_owned(),
+        ..sh("true")
+    };
     for (command, part) in [
         (Command::default(), "names no program"),
         (change(|it| it.arguments[0].clear()), "names no program"),
         (change(|it| it.arguments.push("\0".to_owned())), "zero byte"),
-        (
-            change(|it| it.environment_variables = vec![variable("a=", "")]),
-            "\"a=\"",
-        ),
-        (
-            change(|it| it.environment_variables = vec![variable("", "")]),
-            "\"\"",
-        ),
-        (
-            change(|it| it.environment_variables = vec![variable("a", ""), variable("a", "b")]),
-            "twice",
-        ),
-        (
-            change(|it| it.working_directory = "..".to_owned()),
-            "working directory",
-        ),
-        (
-            change(|it| it.working_directory = "/tmp".to_owned()),
-            "absolute",
-        ),
-        (
-            change(|it| it.working_directory = "gone".to_owned()),
-            "\"gone\"",
-        ),
-        (
-            change(|it| it.output_paths = vec!["../x".to_owned()]),
-            "\"../x\"",
-        ),
-        (
-            change(|it| it.output_paths = vec!["/x".to_owned()]),
-            "absolute",
-        ),
-        (
-            change(|it| it.output_paths = vec!["x".to_owned(); 2]),
-            "twice",
-        ),
+        (variables(&[("a=", "")]), "\"a=\""),
+        (variables(&[("", "")]), "\"\""),
+        (variables(&[("a", ""), ("a", "b")]), "twice"),
+        (directory(".."), "working directory"),
+        (directory("/tmp"), "absolute"),
+        (directory("gone"), "\"gone\""),
+        (outputs(&["../x"]), "\"../x\""),
+        (outputs(&["/x"]), "absolute"),
+        (outputs(&["x", "x"]), "twice"),
         (
             change(|it| it.output_node_properties = vec!["mtime".to_owned()]),
             "mtime",
         ),
     ] {
-        let error = refused(bench.run(bench.action(&command, &none).await).await, part);
-        assert_eq!(
-            (error.code(), error.elsewhere()),
-            (Code::InvalidArgument, false)
-        );
+        let result = bench.command(&command, &none).await;
+        refused(result, Code::InvalidArgument, part);
     }
 }
 
@@ -171,14 +142,16 @@ async fn a_command_that_cannot_be_one_is_refused() {
 async fn what_is_no_action_is_refused() {
     let bench = Bench::new();
     let noise = bench.put("this is not a message").await;
-    refused(bench.run(noise).await, "not a Action");
     refused(
-        bench.run(bench.message(&Action::default()).await).await,
-        "is missing",
+        bench.run(noise).await,
+        Code::InvalidArgument,
+        "not a Action",
     );
-    let missing = filch_build::digest::Digest::of(b"nobody has this");
-    let error = refused(bench.run(missing).await, "is missing");
-    assert_eq!(error.code(), Code::FailedPrecondition);
+    let empty = bench.message(&Action::default()).await;
+    refused(bench.run(empty).await, Code::InvalidArgument, "is missing");
+    let missing = Digest::of(b"nobody has this");
+    let result = bench.run(missing).await;
+    refused(result, Code::FailedPrecondition, "there is no blob");
 }
 
 #[tokio::test]
@@ -187,8 +160,8 @@ async fn too_much_output_kills() {
     bench.limits.stream = 100_000;
     for stream in ["1", "2"] {
         let script = format!("while :; do echo xxxxxxxxxxxxxxxxxxxxxx; done >&{stream}");
-        let error = refused(bench.sh(&script).await, "more than 100000 bytes");
-        assert_eq!(error.code(), Code::ResourceExhausted);
+        let result = bench.sh(&script).await;
+        refused(result, Code::ResourceExhausted, "more than 100000 bytes");
     }
     // A longer output that is allowed becomes a blob.
     let result = bench
@@ -206,40 +179,24 @@ async fn a_time_limit_kills_all_processes() {
     let script = format!("sleep 1000 & echo $$ $! > {}; wait", pids.display());
     let command = bench.message(&sh(&script)).await;
     let root = bench.message(&Directory::default()).await;
-    let mut action = Action {
-        command_digest: Some(command.into()),
-        input_root_digest: Some(root.into()),
-        ..Action::default()
+    let run = async |bench: &Bench, seconds, nanos| {
+        let action = Action {
+            command_digest: Some(command.into()),
+            input_root_digest: Some(root.into()),
+            timeout: Some(protobuf::Duration { seconds, nanos }),
+            ..Action::default()
+        };
+        bench.run(bench.message(&action).await).await
     };
     // Both its own limit and the worker's end it.
-    action.timeout = Some(protobuf::Duration {
-        seconds: 0,
-        nanos: 200_000_000,
-    });
-    for _ in 0..2 {
-        let error = refused(
-            bench.run(bench.message(&action).await).await,
-            "longer than 200ms",
-        );
-        assert_eq!(
-            (error.code(), error.elsewhere()),
-            (Code::DeadlineExceeded, false)
-        );
+    for (seconds, nanos) in [(0, 200_000_000), (1000, 0)] {
+        let result = run(&bench, seconds, nanos).await;
+        refused(result, Code::DeadlineExceeded, "longer than 200ms");
         assert_dead(&pids);
         bench.limits.time = Duration::from_millis(200);
-        action.timeout = Some(protobuf::Duration {
-            seconds: 1000,
-            nanos: 0,
-        });
     }
-    action.timeout = Some(protobuf::Duration {
-        seconds: -1,
-        nanos: 0,
-    });
-    refused(
-        bench.run(bench.message(&action).await).await,
-        "not a time limit",
-    );
+    let result = run(&bench, -1, 0).await;
+    refused(result, Code::InvalidArgument, "not a time limit");
     fs::remove_file(pids).unwrap();
 }
 
@@ -254,7 +211,8 @@ async fn a_time_limit_kills_a_first_process_that_has_joined_another_group() {
         setpgrp(0, getpgrp(getppid())) or die; sleep 1000'",
         mark.display()
     );
-    refused(bench.sh(&script).await, "longer than 200ms");
+    let result = bench.sh(&script).await;
+    refused(result, Code::DeadlineExceeded, "longer than 200ms");
     assert!(!mark.exists(), "it was not killed");
 }
 
@@ -281,8 +239,7 @@ async fn a_cancel_kills_all_processes() {
             assert!(run.await.unwrap_err().is_cancelled());
         } else {
             cancel.send(()).unwrap();
-            let error = refused(run.await.unwrap(), "cancelled");
-            assert_eq!(error.code(), Code::Cancelled);
+            refused(run.await.unwrap(), Code::Cancelled, "cancelled");
         }
         assert_eq!(bench.left(), 0);
         let seen = bench.folder.path().with_extension("pids");
@@ -304,10 +261,8 @@ async fn what_the_first_process_leaves_behind_is_killed() {
     assert_dead(&pids);
     // A process that has left the group lives on, as this program does not adopt orphans; but
     // nobody waits for it.
-    let script = format!(
-        "setsid sleep 1000 & echo $! > {}; echo done",
-        pids.display()
-    );
+    let pids_file = pids.display();
+    let script = format!("setsid sleep 1000 & echo $! > {pids_file}; echo done");
     let result = bench.sh(&script).await.unwrap();
     assert_eq!((result.exit_code, stdout(&result)), (0, "done\n"));
     let pid = fs::read_to_string(&pids).unwrap();
@@ -319,12 +274,7 @@ async fn what_the_first_process_leaves_behind_is_killed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_executables_are_written_and_run_at_a_time() {
     let bench = Bench::new();
-    let mut tool = bench.file("tool", "#!/bin/sh\necho ran").await;
-    tool.is_executable = true;
-    let root = Directory {
-        files: vec![tool],
-        ..Directory::default()
-    };
+    let root = bench.tool("echo ran").await;
     let command = Command {
         arguments: vec!["./tool".to_owned()],
         ..Command::default()

@@ -1,9 +1,7 @@
 //! Reads numbers from bytes that may be anything.
 
-use std::error::Error;
-use std::fmt;
-
 use filch_scheduler::Pid;
+use thiserror::Error;
 
 /// Takes `N` bytes from the front.
 pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Garbage> {
@@ -17,16 +15,20 @@ pub(super) fn take_pid(bytes: &mut &[u8]) -> Result<Pid, Garbage> {
 }
 
 /// The defect of bytes that are not a packet, or not all of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Garbage {
     /// They end too early.
+    #[error("the packet ends too early")]
     Short,
     /// They are in another version of the format, or something else.
+    #[error("the packet is of version {0}, which is not spoken here")]
     Version(u8),
     /// A frame has an unknown kind.
+    #[error("a frame is of kind {0}, which nobody knows")]
     Kind(u8),
     /// A frame gives a greater length than there are bytes.
+    #[error("a frame of {said} bytes, it says, and {left} are left")]
     Length {
         /// The length that it gives.
         said: u32,
@@ -34,26 +36,6 @@ pub enum Garbage {
         left: usize,
     },
     /// The content of a frame or of the header is invalid.
+    #[error("what is in a frame makes no sense")]
     Malformed,
 }
-
-impl fmt::Display for Garbage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Short => f.write_str("the packet ends too early"),
-            Self::Version(version) => {
-                write!(
-                    f,
-                    "the packet is of version {version}, which is not spoken here"
-                )
-            }
-            Self::Kind(kind) => write!(f, "a frame is of kind {kind}, which nobody knows"),
-            Self::Length { said, left } => {
-                write!(f, "a frame of {said} bytes, it says, and {left} are left")
-            }
-            Self::Malformed => f.write_str("what is in a frame makes no sense"),
-        }
-    }
-}
-
-impl Error for Garbage {}

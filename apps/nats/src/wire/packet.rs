@@ -30,6 +30,18 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// Makes the header of the first packet of a link, to a node whose life is not known yet.
+    pub(crate) fn first(node: Node, life: Life, link: u32) -> Self {
+        Self {
+            to: None,
+            node,
+            life,
+            link,
+            packets: 0,
+            messages: 0,
+        }
+    }
+
     /// Writes it into the room at the front of a packet.
     pub(crate) fn put(&self, packet: &mut [u8]) {
         let header = [
@@ -127,36 +139,8 @@ mod tests {
         })
     }
 
-    /// The parts of an owned frame.
-    #[derive(Clone, Debug)]
-    enum Made {
-        Message(u128, Vec<u8>),
-        Plain(Kind),
-        Watch(u64, u128),
-        Unwatch(u64, u128),
-        Ended(u64, ExitReason),
-        WhereIs(u64, String),
-        Here(u64, Option<u128>),
-    }
-
-    impl Made {
-        fn frame(&self) -> Frame<'_> {
-            match self {
-                Self::Message(to, bytes) => Frame::Message {
-                    to: Pid::from_bits(*to),
-                    bytes,
-                },
-                Self::Plain(kind) => Frame::Plain(*kind),
-                Self::Watch(id, pid) => Frame::Watch(*id, Pid::from_bits(*pid)),
-                Self::Unwatch(id, pid) => Frame::Unwatch(*id, Pid::from_bits(*pid)),
-                Self::Ended(id, reason) => Frame::Ended(*id, reason.clone()),
-                Self::WhereIs(id, name) => Frame::WhereIs(*id, name),
-                Self::Here(id, pid) => Frame::Here(*id, pid.map(Pid::from_bits)),
-            }
-        }
-    }
-
-    fn made() -> impl Strategy<Value = Made> {
+    /// Makes frames; what they borrow is leaked.
+    fn frame() -> impl Strategy<Value = Frame<'static>> {
         let plain = [
             Kind::Hello,
             Kind::Welcome,
@@ -180,14 +164,20 @@ mod tests {
                 origin: Pid::from_bits(origin),
                 reason: reason.into(),
             });
+        let id = any::<u64>;
+        let pid = || any::<u128>().prop_map(Pid::from_bits);
+        let message = (pid(), vec(any::<u8>(), 0..20)).prop_map(|(to, bytes)| Frame::Message {
+            to,
+            bytes: bytes.leak(),
+        });
         prop_oneof![
-            (any::<u128>(), vec(any::<u8>(), 0..20)).prop_map(|(to, all)| Made::Message(to, all)),
-            proptest::sample::select(plain.to_vec()).prop_map(Made::Plain),
-            any::<(u64, u128)>().prop_map(|(id, pid)| Made::Watch(id, pid)),
-            any::<(u64, u128)>().prop_map(|(id, pid)| Made::Unwatch(id, pid)),
-            (any::<u64>(), prop_oneof![reason, linked]).prop_map(|(id, r)| Made::Ended(id, r)),
-            (any::<u64>(), text).prop_map(|(id, name)| Made::WhereIs(id, name)),
-            any::<(u64, Option<u128>)>().prop_map(|(id, pid)| Made::Here(id, pid)),
+            message,
+            proptest::sample::select(plain.to_vec()).prop_map(Frame::Plain),
+            (id(), pid()).prop_map(|(id, pid)| Frame::Watch(id, pid)),
+            (id(), pid()).prop_map(|(id, pid)| Frame::Unwatch(id, pid)),
+            (id(), prop_oneof![reason, linked]).prop_map(|(id, why)| Frame::Ended(id, why)),
+            (id(), text).prop_map(|(id, name)| Frame::WhereIs(id, name.leak())),
+            (id(), proptest::option::of(pid())).prop_map(|(id, pid)| Frame::Here(id, pid)),
         ]
     }
 
@@ -197,20 +187,20 @@ mod tests {
         #[test]
         fn what_is_put_is_read(
             header in header(),
-            made in vec(made(), 0..5),
+            made in vec(frame(), 0..5),
             cut in any::<proptest::sample::Index>(),
         ) {
             let mut bytes = vec![0; HEADER];
             header.put(&mut bytes);
             let mut ends = vec![bytes.len()];
-            for made in &made {
-                made.frame().put(&mut bytes);
+            for frame in &made {
+                frame.put(&mut bytes);
                 ends.push(bytes.len());
             }
             let (read_header, frames) = read(&bytes).unwrap();
             assert_eq!(read_header, header);
             let frames: Vec<_> = frames.map(Result::unwrap).collect();
-            assert_eq!(frames, made.iter().map(Made::frame).collect::<Vec<_>>());
+            assert_eq!(frames, made);
 
             let cut = cut.index(bytes.len());
             match read(&bytes[..cut]) {

@@ -47,10 +47,8 @@ fn two_terminals_talk() {
     say(&typed_at_two, "node 2");
     typed_at_two.send(Happening::InputEnded).unwrap();
     expect(&at_one, "2: node 2");
-    expect(
-        &at_one,
-        "the other one is gone: its node is lost: it has left",
-    );
+    let gone = "the other one is gone: its node is lost: it has left";
+    expect(&at_one, gone);
     eventually("both to end", || {
         (one.is_finished() && two.is_finished()).then_some(())
     });

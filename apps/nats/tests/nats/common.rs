@@ -146,6 +146,8 @@ pub(crate) struct TestNode {
     pub(crate) nats: Nats<Test>,
     pub(crate) scheduler: Scheduler<Test>,
     pub(crate) news: Receiver<News>,
+    /// The server, if nobody else has it.
+    server: Option<Server>,
 }
 
 /// The time limit of a wait: after it, the test fails.
@@ -192,7 +194,16 @@ impl TestNode {
             nats,
             scheduler,
             news,
+            server: None,
         }
+    }
+
+    /// Sends that process its last message, and waits until it comes: nothing comes before.
+    #[track_caller]
+    pub(crate) fn ends(&self, to: Pid, notes: &Receiver<Note>) {
+        let last = Note::Text("last".to_owned());
+        self.scheduler.send(to, last.clone()).unwrap();
+        assert_eq!(next(notes), last);
     }
 
     /// Starts a process that passes on the messages that it gets.
@@ -250,10 +261,8 @@ impl TestNode {
     #[track_caller]
     pub(crate) fn send(&self, to: Pid, note: Note) -> Result<(), SendError<Test>> {
         let scheduler = self.scheduler.handle();
-        await_next(
-            "a send that returns",
-            &begin(move || scheduler.send(to, note)),
-        )
+        let answer = begin(move || scheduler.send(to, note));
+        await_next("a send that returns", &answer)
     }
 }
 
@@ -274,6 +283,14 @@ pub(crate) fn two(server: &Server) -> (TestNode, TestNode) {
     let (here, there) = (TestNode::new(1, server), TestNode::new(2, server));
     assert_eq!(here.connect(Node(2)), Ok(there.nats.life()));
     (here, there)
+}
+
+/// Starts two connected nodes, and a server for them. Returns `None` if it is not installed.
+pub(crate) fn pair() -> Option<(TestNode, TestNode)> {
+    let server = Server::start()?;
+    let (mut here, there) = two(&server);
+    here.server = Some(server);
+    Some((here, there))
 }
 
 /// Waits for the next thing that comes.

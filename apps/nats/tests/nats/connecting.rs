@@ -71,12 +71,10 @@ fn nothing_starts_without_a_server_or_with_wrong_words() {
     };
     let scheduler = scheduler(1);
     let begin = || Nats::builder(Notes);
-    let refused = begin()
-        .prefix("two words")
-        .start(&scheduler, server.address());
-    assert!(matches!(refused, Err(StartError::Prefix(_))));
-    let refused = begin().prefix("a..b").start(&scheduler, server.address());
-    assert!(matches!(refused, Err(StartError::Prefix(_))));
+    for prefix in ["two words", "a..b"] {
+        let refused = begin().prefix(prefix).start(&scheduler, server.address());
+        assert!(matches!(refused, Err(StartError::Prefix(_))));
+    }
     let refused = begin().start(&scheduler, "not an address");
     assert!(matches!(refused, Err(StartError::Servers(_))));
     server.stop();
@@ -98,17 +96,10 @@ fn credentials_and_tls_are_those_of_the_client() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     std::fs::write(&certificate, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
-    let arguments = [
-        "--user",
-        "filch",
-        "--pass",
-        "secret",
-        "--tls",
-        "--tlscert",
-        certificate.to_str().unwrap(),
-        "--tlskey",
-        key.to_str().unwrap(),
-    ];
+    let user = ["--user", "filch", "--pass", "secret", "--tls"];
+    let certified = ["--tlscert", certificate.to_str().unwrap()];
+    let keyed = ["--tlskey", key.to_str().unwrap()];
+    let arguments = [&user[..], &certified, &keyed].concat();
     let Some(server) = Server::start_with(&arguments) else {
         return;
     };

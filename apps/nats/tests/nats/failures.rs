@@ -1,9 +1,10 @@
 //! The server of NATS is down for a while.
 
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use filch_nats::{Ended, NodeLost};
-use filch_scheduler::{Node, Undelivered};
+use filch_scheduler::{Node, Pid, Undelivered};
 
 use crate::common::{News, Note, TestNode, await_next, eventually, next, send_until_cut_off, two};
 use crate::server::Server;
@@ -43,22 +44,13 @@ fn messages_go_on_when_the_server_is_back() {
     assert!(numbers.is_sorted_by(|one, next| one < next));
     let (sent, received) = (here.nats.stats(), there.nats.stats());
     assert_eq!((sent.sent, sent.dropped), (taken + 1, 0), "{sent}");
-    assert_eq!(
-        (sent.no_route, sent.reconnects, sent.nodes_lost),
-        (refused, 2, 0),
-        "{sent}"
-    );
+    let counts = (sent.no_route, sent.reconnects, sent.nodes_lost);
+    assert_eq!(counts, (refused, 2, 0), "{sent}");
     assert_eq!(received.delivered, numbers.len() as u64 + 1, "{received}");
-    assert_eq!(
-        received.delivered + received.missed,
-        sent.sent,
-        "{received}"
-    );
-    assert_eq!(
-        (received.reconnects, received.nodes_lost),
-        (2, 0),
-        "{received}"
-    );
+    let came = received.delivered + received.missed;
+    assert_eq!(came, sent.sent, "{received}");
+    let counts = (received.reconnects, received.nodes_lost);
+    assert_eq!(counts, (2, 0), "{received}");
 }
 
 /// A failure: a monitor waits for as long as the server is down.
@@ -78,11 +70,7 @@ fn monitors_do_not_wait_for_the_server_to_come_back() {
     }
     server.stop();
     here.wait_for(News::Lost(Node(2), NodeLost::Silent));
-    told_once(
-        &at_one,
-        &|note| here.scheduler.send(one, note).unwrap(),
-        NodeLost::Silent,
-    );
+    told_once(&here, one, &at_one, NodeLost::Silent);
     let refused = here.scheduler.send(other, Note::Number(1)).unwrap_err();
     assert_eq!(refused.reason, Undelivered::NoRoute);
 
@@ -94,18 +82,14 @@ fn monitors_do_not_wait_for_the_server_to_come_back() {
         here.connect(Node(2)).ok()
     });
     there.wait_for(News::Lost(Node(1), NodeLost::Renewed));
-    told_once(
-        &at_other,
-        &|note| there.scheduler.send(other, note).unwrap(),
-        NodeLost::Renewed,
-    );
+    told_once(&there, other, &at_other, NodeLost::Renewed);
     here.scheduler.send(other, Note::Echo(5, one)).unwrap();
     assert_eq!(next(&at_one), Note::Number(5));
 }
 
 /// Checks that ten monitors are told, once each: a message sent to the watcher then comes behind.
 #[track_caller]
-fn told_once(notes: &std::sync::mpsc::Receiver<Note>, send: &dyn Fn(Note), why: NodeLost) {
+fn told_once(node: &TestNode, to: Pid, notes: &Receiver<Note>, why: NodeLost) {
     let mut told: Vec<_> = (0..10)
         .map(|_| await_next("a monitor to be told", notes))
         .collect();
@@ -115,6 +99,5 @@ fn told_once(notes: &std::sync::mpsc::Receiver<Note>, send: &dyn Fn(Note), why: 
     });
     let ended = |number| Note::Ended(number, Ended::Node(why));
     assert_eq!(told, (0..10).map(ended).collect::<Vec<_>>());
-    send(Note::Text("last".to_owned()));
-    assert_eq!(next(notes), Note::Text("last".to_owned()));
+    node.ends(to, notes);
 }

@@ -34,11 +34,8 @@ fn garbage_is_counted_and_nothing_else() {
         (other, 1, other, 1),
         (other, 1, own, 2),
     ] {
-        publish(
-            &server,
-            "filch.node.2",
-            packet(to, node, life, link, &[3, 0, 0, 0, 0]),
-        );
+        let pulse = packet(to, node, life, link, &[3, 0, 0, 0, 0]);
+        publish(&server, "filch.node.2", pulse);
     }
     // An answer of NATS that nobody listens, forged by somebody else.
     publish(&server, "filch.nobody.2.1", Vec::new());
@@ -60,17 +57,12 @@ fn garbage_is_counted_and_nothing_else() {
     frames.extend(pid.to_bits().to_le_bytes());
     frames.extend([0, 2, 0, 0, 0, 0, 0, 0, 0]);
     frames.extend([99, 0, 0, 0, 0]);
-    publish(&server, "filch.node.2", packet(other, 1, own, 1, &frames));
-    assert_eq!(next(&notes), Note::Number(2));
-    *frames.last_chunk_mut().unwrap() = [0, 0xff, 0xff, 0xff, 0xff];
-    publish(&server, "filch.node.2", packet(other, 1, own, 1, &frames));
-    assert_eq!(next(&notes), Note::Number(2));
-    publish(
-        &server,
-        "filch.node.2",
-        packet(other, 1, own, 1, &frames[..30]),
-    );
-    assert_eq!(next(&notes), Note::Number(2));
+    let mut too_long = frames.clone();
+    *too_long.last_chunk_mut().unwrap() = [0, 0xff, 0xff, 0xff, 0xff];
+    for frames in [&frames[..], &too_long, &frames[..30]] {
+        publish(&server, "filch.node.2", packet(other, 1, own, 1, frames));
+        assert_eq!(next(&notes), Note::Number(2));
+    }
     assert_eq!(there.nats.stats().garbage, 8);
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, await_next, eventually, next};
+use crate::common::{News, Note, TestNode, await_next, eventually};
 use crate::other_program::OtherProgram;
 use crate::server::Server;
 
@@ -68,10 +68,7 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
             other => panic!("{other:?}"),
         }
     }
-    here.scheduler
-        .send(watcher, Note::Text("last".to_owned()))
-        .unwrap();
-    assert_eq!(next(&told), Note::Text("last".to_owned()));
+    here.ends(watcher, &told);
     // The transport's thread drops what waited, a little later.
     let stats = eventually("all to be counted", || {
         Some(here.nats.stats()).filter(|stats| stats.sent + stats.dropped >= taken)

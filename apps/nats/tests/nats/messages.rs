@@ -3,15 +3,11 @@
 use filch_actors::prelude::*;
 use filch_scheduler::{Node, Pid};
 
-use crate::common::{News, Note, next, two};
-use crate::server::Server;
+use crate::common::{News, Note, next, pair};
 
 #[test]
 fn messages_go_both_ways_and_in_order() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let ((one, at_one), (other, at_other)) = (here.forward(), there.forward());
     for number in 0..10_000 {
         here.scheduler.send(other, Note::Number(number)).unwrap();
@@ -39,10 +35,7 @@ fn messages_go_both_ways_and_in_order() {
 
 #[test]
 fn processes_are_found_by_name() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let (other, at_other) = there.forward();
     there.scheduler.register("printer", other).unwrap();
     assert_eq!(here.whereis(Node(2), "printer"), Ok(Some(other)));
@@ -55,10 +48,7 @@ fn processes_are_found_by_name() {
 /// A failure: a message that the other scheduler refuses is counted as delivered, or not at all.
 #[test]
 fn what_the_other_scheduler_refuses_is_counted_there() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let (ended, _) = there.forward();
     let (pid, notes) = there.forward();
     here.scheduler.send(ended, Note::Done).unwrap();
@@ -82,10 +72,7 @@ fn what_the_other_scheduler_refuses_is_counted_there() {
 
 #[test]
 fn large_messages_travel() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let (pid, notes) = there.forward();
     // Some are larger than a packet of several messages.
     for length in [0, 1, 60_000, 70_000, 500_000, 3] {

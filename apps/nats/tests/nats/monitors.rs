@@ -10,34 +10,26 @@ use filch_nats::async_nats::ConnectOptions;
 use filch_nats::{Ended, Incident, NodeLost};
 use filch_scheduler::{ExitReason, Node, Pid};
 
-use crate::common::{News, Note, TestNode, WHY, await_next, eventually, next, two};
+use crate::common::{News, Note, TestNode, WHY, await_next, eventually, next, pair, two};
 use crate::refusals::publish;
 use crate::server::Server;
 
 #[test]
 fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let (one, at_one) = here.forward();
     let told = || match await_next("a monitor to be told", &at_one) {
         Note::Ended(number, Ended::Process(reason)) => (number, reason),
         other => panic!("{other:?}"),
     };
+    let send = |pid, note| here.scheduler.send(pid, note).unwrap();
+    let done = |pid| send(pid, Note::Done);
+    let fail = |pid| send(pid, Note::Fail);
+    let terminate = |pid| there.scheduler.terminate(pid).unwrap();
     let ends: [(&dyn Fn(Pid), ExitReason); 3] = [
-        (
-            &|pid| here.scheduler.send(pid, Note::Done).unwrap(),
-            ExitReason::Done,
-        ),
-        (
-            &|pid| here.scheduler.send(pid, Note::Fail).unwrap(),
-            ExitReason::Failed(WHY.into()),
-        ),
-        (
-            &|pid| there.scheduler.terminate(pid).unwrap(),
-            ExitReason::Terminated,
-        ),
+        (&done, ExitReason::Done),
+        (&fail, ExitReason::Failed(WHY.into())),
+        (&terminate, ExitReason::Terminated),
     ];
     for (number, (end, reason)) in (0..).zip(ends) {
         let (other, _) = there.forward();
@@ -58,19 +50,14 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
     assert_eq!(told(), (8, ExitReason::NoSuchProcess));
     // And so can those of unknown nodes.
     here.monitor(one, Pid::from_bits(9 << 96), 9);
-    assert_eq!(
-        next(&at_one),
-        Note::Ended(9, Ended::Node(NodeLost::NotConnected))
-    );
+    let not_connected = Ended::Node(NodeLost::NotConnected);
+    assert_eq!(next(&at_one), Note::Ended(9, not_connected));
     assert_eq!(here.nats.stats().ended, 9);
 }
 
 #[test]
 fn the_end_comes_behind_the_messages() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let ((one, at_one), (other, _)) = (here.forward(), there.forward());
     here.monitor(one, other, 0);
     for number in 0..5000 {
@@ -80,18 +67,13 @@ fn the_end_comes_behind_the_messages() {
     for number in 0..5000 {
         assert_eq!(next(&at_one), Note::Number(number));
     }
-    assert_eq!(
-        next(&at_one),
-        Note::Ended(0, Ended::Process(ExitReason::Done))
-    );
+    let done = Ended::Process(ExitReason::Done);
+    assert_eq!(next(&at_one), Note::Ended(0, done));
 }
 
 #[test]
 fn a_monitor_that_was_ended_in_time_tells_nothing() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let ((one, at_one), (other, _)) = (here.forward(), there.forward());
     let kept = here.nats.monitor(one, other, |ended| Note::Ended(0, ended));
     let ended = here.nats.monitor(one, other, |ended| Note::Ended(1, ended));
@@ -110,10 +92,7 @@ fn a_monitor_that_was_ended_in_time_tells_nothing() {
 /// transport.
 #[test]
 fn a_full_mailbox_gets_the_news_later() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let (other, _) = there.forward();
     let (gate, may_go) = mpsc::channel::<()>();
     let (sender, notes) = mpsc::channel();
@@ -134,19 +113,14 @@ fn a_full_mailbox_gets_the_news_later() {
     gate.send(()).unwrap();
     assert_eq!(next(&notes), Note::Number(1));
     drop(gate);
-    assert_eq!(
-        next(&notes),
-        Note::Ended(1, Ended::Process(ExitReason::Done))
-    );
+    let done = Ended::Process(ExitReason::Done);
+    assert_eq!(next(&notes), Note::Ended(1, done));
     assert_eq!(here.nats.stats().panicked, 1);
 }
 
 #[test]
 fn who_leaves_is_told_of_all_that_it_watched() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let ((one, at_one), (other, at_other)) = (here.forward(), there.forward());
     let (neighbour, _) = here.forward();
     here.monitor(one, other, 0);
@@ -155,10 +129,8 @@ fn who_leaves_is_told_of_all_that_it_watched() {
     here.nats.leave();
     let told = HashSet::from([next(&at_one), next(&at_one)].map(number));
     assert_eq!(told, HashSet::from([(0, over()), (2, over())]));
-    assert_eq!(
-        number(next(&at_other)),
-        (1, Ended::Node(NodeLost::Left).to_string())
-    );
+    let left = Ended::Node(NodeLost::Left).to_string();
+    assert_eq!(number(next(&at_other)), (1, left));
     here.monitor(one, other, 3);
     assert_eq!(number(next(&at_one)), (3, over()));
     assert!(here.connect(Node(2)).is_err());
@@ -209,10 +181,7 @@ fn each_monitor_is_told_once_whatever_races() {
             let (number, _) = number(next(&at_one));
             assert!(told.insert(number), "{number} was told twice");
         }
-        here.scheduler
-            .send(one, Note::Text("last".to_owned()))
-            .unwrap();
-        assert_eq!(next(&at_one), Note::Text("last".to_owned()));
+        here.ends(one, &at_one);
     }
 }
 

@@ -5,17 +5,13 @@ use std::time::Duration;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, eventually, next, send_until_cut_off, two};
-use crate::server::Server;
+use crate::common::{News, Note, TestNode, eventually, next, pair, send_until_cut_off};
 
 /// A failure: the shutdown waits for the transport, a lost message is not accounted for, or the
 /// other node is not told.
 #[test]
 fn a_scheduler_that_is_shut_down_says_goodbye() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let (one, at_one) = here.forward();
     let (other, notes) = there.forward();
     here.monitor(one, other, 0);
@@ -47,20 +43,15 @@ fn a_scheduler_that_is_shut_down_says_goodbye() {
     assert_eq!(stats.sent + stats.dropped, taken, "{stats}");
     assert!(down.all(|note| matches!(note, Note::Number(_))));
     let received = nats.stats();
-    assert!(
-        received.delivered + received.no_such_process + received.missed <= stats.sent,
-        "{received}"
-    );
+    let came = received.delivered + received.no_such_process + received.missed;
+    assert!(came <= stats.sent, "{received}");
     assert_eq!(stats.ended, 1);
 }
 
 /// A failure: a thread or a scheduler is kept.
 #[test]
 fn a_transport_that_is_dropped_ends() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (here, there) = two(&server);
+    let Some((here, there)) = pair() else { return };
     let (pid, _) = here.forward();
     let TestNode {
         nats, scheduler, ..

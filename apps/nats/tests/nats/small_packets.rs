@@ -65,8 +65,7 @@ fn news_that_is_too_large_is_asked_for_again() {
     here.monitor(one, other, 0);
     assert_eq!(here.whereis(Node(2), ""), Ok(None));
     here.scheduler.send(other, Note::Fail).unwrap();
-    assert_eq!(
-        await_next("the monitor to be told", &at_one),
-        Note::Ended(0, Ended::Process(ExitReason::NoSuchProcess))
-    );
+    let ended = await_next("the monitor to be told", &at_one);
+    let gone = Ended::Process(ExitReason::NoSuchProcess);
+    assert_eq!(ended, Note::Ended(0, gone));
 }

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::sync::{Arc, RwLock as Std};
 
 use atomic_refcell::AtomicRefCell;
-use filch_data_cell::{Access, DataCell, LockSet, Mask};
+use filch_data_cell::{Access, DataCell, LockSet};
 use parking_lot::RwLock as ParkingLot;
 
 use crate::clock::cost;
@@ -62,7 +62,7 @@ fn filch(access: Access, locks: u64) -> impl FnMut() -> f64 {
     move || {
         cost(locks, || {
             for _ in 0..locks {
-                drop(black_box(set.try_lock(black_box(Mask::NONE))).expect("free"));
+                drop(black_box(set.try_lock()).expect("free"));
             }
         })
     }

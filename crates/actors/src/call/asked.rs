@@ -10,7 +10,7 @@ use filch_scheduler::{Protocol, SendError};
 use crate::CallError;
 use crate::call::caller::Answer;
 
-/// The answer to a call, to be awaited; from [`Calls::ask`](crate::HandleExt::ask). It is
+/// The answer to a call, to be awaited; from [`HandleExt::ask`](crate::HandleExt::ask). It is
 /// [`CallError::Send`] at once if the message was refused, and [`CallError::Abandoned`] as soon as
 /// the called process has ended. Dropping this drops an answer that comes later.
 #[must_use = "the message is sent, and the answer lost unless it is awaited"]

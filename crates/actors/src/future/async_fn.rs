@@ -7,7 +7,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
 
-use filch_scheduler::{HandedBack, Handle, HookError, NotAdmitted, Protocol, Submission};
+use filch_scheduler::{HandedBack, Handle, InitError, NotAdmitted, Protocol, Submission};
 use filch_sync::panic::catch_panic;
 
 use crate::future::inbox::Inbox;
@@ -125,7 +125,7 @@ pub enum SpawnError<P: Protocol, F> {
     NotAdmitted(NotAdmitted, HandedBack<F>),
     /// The [hook](filch_scheduler::LifeCycle::on_start) refused or panicked; the future was
     /// dropped.
-    Hook(HookError<P>),
+    Hook(InitError<P>),
 }
 
 impl<P: Protocol, F> SpawnError<P, F> {

@@ -34,7 +34,7 @@ struct Unread<P: Protocol> {
     own: usize,
     /// The waker of the waiting code; `None` if that is the process's own, which is polled anyway.
     waker: Option<Waker>,
-    /// Set while the function waits for an event.
+    /// Set by a poll that waits for an event with the process's own waker.
     awaited: bool,
     /// Set once the function has dropped its inbox.
     abandoned: bool,
@@ -56,7 +56,6 @@ impl<P: Protocol> Mail<P> {
             return None;
         }
         unread.events.extend(events);
-        unread.awaited = false;
         let waker = unread.waker.take();
         let too_many = unread.latest.and_then(|most| unread.take_oldest(most));
         drop(unread);
@@ -71,9 +70,11 @@ impl<P: Protocol> Mail<P> {
         lock(&self.0).own = waker.data().addr();
     }
 
-    /// Checks if the function has read all events and waits for more.
+    /// Checks after a poll if the function has read all events and waits for more: in that poll, or
+    /// in a part of it that has a waker of its own.
     pub(crate) fn is_awaited(&self) -> bool {
-        lock(&self.0).awaited
+        let mut unread = lock(&self.0);
+        mem::take(&mut unread.awaited) || unread.waker.is_some()
     }
 
     /// Takes the error with which the function fails, once it has returned.
@@ -177,7 +178,6 @@ impl<P: Protocol> Inbox<P> {
             self.count(&event);
             return Poll::Ready(event);
         }
-        unread.awaited = true;
         let old = unread.waker.replace(waker);
         drop(unread);
         drop(old);

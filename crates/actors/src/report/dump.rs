@@ -5,7 +5,7 @@ use std::fmt;
 
 use filch_scheduler::{CallKind, Handle, Pid, ProcessInfo, ProcessList, Protocol, RunningCall};
 
-/// A snapshot of a scheduler, made by [`Handle::dump`](crate::HandleExt::dump): print it.
+/// A snapshot of a scheduler, made by [`HandleExt::dump`](crate::HandleExt::dump): print it.
 ///
 /// It shows the workers and the lengths of the run queues, as [`Handle::workers_dump`] does; then
 /// the commands that run on [`BlockingThreads`](crate::BlockingThreads), each with its process,

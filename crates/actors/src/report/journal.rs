@@ -74,11 +74,6 @@ impl Observer for Journal {
     fn details(&self, pid: Pid) -> Option<ProcessDetails> {
         self.shard(pid).get(&pid).map(Entry::details)
     }
-
-    /// Returns the name of the process's type.
-    fn type_name(&self, pid: Pid) -> Option<&'static str> {
-        self.shard(pid).get(&pid).map(|entry| entry.type_name)
-    }
 }
 
 impl fmt::Debug for Journal {

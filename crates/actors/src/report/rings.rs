@@ -64,8 +64,9 @@ impl fmt::Display for Rings<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)?;
         for ring in self.rings() {
-            let way = list(&ring, " awaits ");
-            write!(f, "\nin a ring, for ever: {way} awaits {}", ring[0])?;
+            f.write_str("\nin a ring, for ever: ")?;
+            ring.iter().try_for_each(|pid| write!(f, "{pid} awaits "))?;
+            write!(f, "{}", ring[0])?;
         }
         for ring in self.call_rings() {
             f.write_str("\nin a ring, unless one has passed its caller on: ")?;
@@ -77,9 +78,4 @@ impl fmt::Display for Rings<'_> {
         }
         Ok(())
     }
-}
-
-fn list(pids: &[Pid], between: &str) -> String {
-    let names: Vec<_> = pids.iter().map(Pid::to_string).collect();
-    names.join(between)
 }

@@ -8,18 +8,17 @@ use std::task::{Context, Waker};
 use filch_actors::prelude::*;
 use filch_scheduler::ExitReason;
 
-use crate::common::{scheduler, scripted, summing, waiting};
+use crate::common::{scheduler, start, summing, until, waiting};
 use crate::timers::asked;
 
 #[test]
 fn it_comes_with_the_reason_before_the_join_returns() {
     let scheduler = scheduler(2);
     let (tell, told) = mpsc::channel();
-    let failing = scripted(|_, events, _| match events.is_empty() {
+    let failing = start(&scheduler, |_, events, _| match events.is_empty() {
         true => Ok(()),
         false => Err("oh".to_owned()),
     });
-    let failing = scheduler.submit(failing, "run", 0).unwrap();
     for number in 0..3 {
         let tell = tell.clone();
         let call = move |reason: &ExitReason| tell.send((number, reason.clone())).unwrap();
@@ -43,21 +42,17 @@ fn it_comes_with_the_reason_before_the_join_returns() {
 fn it_stays_when_a_burst_is_over() {
     let scheduler = scheduler(2);
     let (go_on, gate) = mpsc::channel::<()>();
-    let process = scripted(move |_, events, _| {
+    let process = start(&scheduler, move |_, events, _| {
         if events.is_empty() {
             gate.recv().unwrap();
         }
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     let pid = process.pid();
     let (tell, told) = mpsc::channel();
     let _ = scheduler.at_end(pid, move |reason| tell.send(reason.clone()).unwrap());
     (0..1_000).for_each(|number| scheduler.send(pid, (0, number)).unwrap());
     go_on.send(()).unwrap();
-    while scheduler.info(pid).unwrap().messages < 1_000 {
-        std::thread::yield_now();
-    }
+    until(|| scheduler.info(pid).unwrap().messages >= 1_000);
     scheduler.wait_for_standstill().unwrap();
     assert!(told.try_recv().is_err(), "it lives");
     scheduler.terminate(pid).unwrap();
@@ -115,7 +110,8 @@ fn a_completion_tells_of_the_end_of_its_process() {
     let scheduler = scheduler(2);
     let (process, completion) = asked(&scheduler);
     let (tell, told) = mpsc::channel();
-    let _ = completion.at_end(move |reason| tell.send(reason.clone()).unwrap());
+    let (scheduler, pid) = (completion.handle(), completion.pid());
+    let _ = scheduler.at_end(pid, move |reason| tell.send(reason.clone()).unwrap());
     assert!(told.try_recv().is_err());
     scheduler.terminate(process.pid()).unwrap();
     assert!(matches!(told.recv(), Ok(ExitReason::Terminated)));

@@ -8,7 +8,7 @@ use filch_actors::prelude::*;
 use filch_actors::{BlockingThreads, ExecuteError};
 use filch_scheduler::{Completion, Event, ProcessError, ProcessHandle};
 
-use crate::common::{Command, Test, scheduler, scripted};
+use crate::common::{Command, Test, scheduler, scripted, start};
 
 fn threads(limit: usize) -> BlockingThreads {
     BlockingThreads::new(NonZeroUsize::new(limit).unwrap())
@@ -19,17 +19,14 @@ fn threads(limit: usize) -> BlockingThreads {
 fn others_run_while_a_step_blocks() {
     let scheduler = scheduler(1);
     let (give, take) = mpsc::channel();
-    let blocked = scripted(move |context, _, out| {
+    let blocked = start(&scheduler, move |context, _, out| {
         let value = context.blocking(|| take.recv().unwrap());
         assert_eq!(context.handle().blocking(|| 1), 1);
         out.done(value);
-        Ok(())
     });
-    let blocked = scheduler.submit(blocked, "run", 0).unwrap();
     let other = scripted(move |_, _, out| {
         give.send(5).unwrap();
         out.done(0);
-        Ok(())
     });
     scheduler.execute(other, "run", 0).unwrap();
     assert_eq!(blocked.join().unwrap(), 5);
@@ -39,16 +36,15 @@ fn others_run_while_a_step_blocks() {
 #[test]
 fn a_panic_in_a_blocking_call_ends_the_process() {
     let scheduler = scheduler(1);
-    let process = scripted(|context, _, _| context.blocking(|| panic!("blocked and panicked")));
+    let process = scripted(|context, _, _| {
+        context.blocking::<()>(|| panic!("blocked and panicked"));
+    });
     let error = scheduler.execute(process, "run", 0).unwrap_err();
     let ExecuteError::Process(ProcessError::Panicked(message)) = error else {
         panic!("{error}");
     };
     assert_eq!(message, "blocked and panicked");
-    let next = scripted(|_, _, out| {
-        out.done(1);
-        Ok(())
-    });
+    let next = scripted(|_, _, out| out.done(1));
     assert_eq!(scheduler.execute(next, "run", 0).unwrap(), 1);
 }
 
@@ -60,7 +56,7 @@ fn asked(
 ) -> (ProcessHandle<Test>, Vec<Completion<Test>>) {
     let (give, completions) = mpsc::channel();
     let (mut asked, mut answers, mut good) = (false, 0, 0);
-    let process = scripted(move |_, events, out| {
+    let process = start(scheduler, move |_, events, out| {
         if !std::mem::replace(&mut asked, true) {
             (0..commands).for_each(|tag| out.yield_command(tag, Command::Give(give.clone())));
         }
@@ -75,9 +71,7 @@ fn asked(
         } else {
             out.wait();
         }
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     (
         process,
         completions.iter().take(commands as usize).collect(),

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use crate::common::until;
 use filch_actors::{CallError, Caller, prelude::*};
 use filch_scheduler::{
     Builder, Completion, Context, Event, Events, ExitReason, Handle, InitError, Pid, Process,
-    Protocol, Scheduler, StepOutput, Submission,
+    Protocol, Scheduler, StepOutput, Submission, from_fn,
 };
 
 /// The protocol of processes that answer calls with an `R`.
@@ -109,19 +110,21 @@ pub(crate) fn scheduler(workers: usize) -> Scheduler<Calls> {
 /// Waits until the process has begun and waits for a message, and all workers are idle.
 pub(crate) fn settle<R: Send + 'static>(scheduler: &Scheduler<Calls<R>>, submitted: usize) {
     let has_begun = |pid: &Pid| scheduler.info(*pid).is_some_and(|info| info.steps > 0);
-    while scheduler
-        .processes()
-        .iter()
-        .filter(|pid| has_begun(pid))
-        .count()
-        < submitted
-    {
-        thread::yield_now();
-    }
+    until(|| {
+        scheduler
+            .processes()
+            .iter()
+            .filter(|pid| has_begun(pid))
+            .count()
+            >= submitted
+    });
+    until_idle(scheduler);
+}
+
+/// Waits until all workers are idle.
+pub(crate) fn until_idle<P: Protocol>(scheduler: &Scheduler<P>) {
     let idle = format!("{} processors, {0} idle, 0 searching", scheduler.workers());
-    while !scheduler.dump().to_string().contains(&idle) {
-        thread::yield_now();
-    }
+    until(|| scheduler.dump().to_string().contains(&idle));
 }
 
 /// Submits the process, and waits until it is idle.
@@ -138,12 +141,12 @@ pub(crate) fn call(handle: &Handle<Calls>, to: Pid, number: u64) -> Result<u64, 
     handle.call(to, |caller| (number, caller))
 }
 
-fn visits(handle: &Handle<Calls>) -> u64 {
+pub(crate) fn visits<P: Protocol>(handle: &Handle<P>) -> u64 {
     let workers = handle.stats().workers;
     workers.iter().map(|worker| worker.processor.visits).sum()
 }
 
-fn wake_ups(handle: &Handle<Calls>) -> u64 {
+pub(crate) fn wake_ups<P: Protocol>(handle: &Handle<P>) -> u64 {
     let workers = handle.stats().workers;
     let wake_ups = workers.iter().map(|worker| worker.processor.wake_ups);
     wake_ups.sum()
@@ -185,12 +188,13 @@ fn whose_steps_the_caller_takes() {
     let idle = scheduler.submission(process, "run", ()).idle_priority();
     assert!(!takes_step(idle, on));
     let (process, on) = echo();
-    assert!(!takes_step(bound.submission(process, "run", ()), on));
+    let there = scheduler.submission(process, "run", ()).bound_to(&bound);
+    assert!(!takes_step(there, on));
 }
 
 #[test]
 fn guests_can_be_forbidden() {
-    let scheduler = builder(2).guests(false).build().unwrap();
+    let scheduler = builder(2).threads(|set| set.guests(false)).build().unwrap();
     let (process, on) = echo();
     let pid = start(&scheduler, process);
     assert_eq!(call(&scheduler, pid, 1).unwrap(), 1);
@@ -229,35 +233,27 @@ fn an_answer_in_a_later_step() {
     assert_ne!(on.recv(), Ok(here));
 }
 
-/// Passes its callers on to that process, takes one more step, and tells its thread.
-struct PassesOn(Pid, mpsc::Sender<ThreadId>);
-
-impl Process<Calls> for PassesOn {
-    fn init(&mut self, _: &Context<'_, Calls>, _: &str, (): ()) -> Result<(), InitError<Calls>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        context: &Context<'_, Calls>,
-        events: Events<'_, Calls>,
-        out: &mut StepOutput<Calls>,
-    ) -> Stepped {
-        if events.len() == 0 {
-            // Nobody may want to know.
-            let _ = self.1.send(thread::current().id());
-        }
-        for event in events {
-            match event {
-                Event::Message(message) => {
-                    context.send(self.0, message).unwrap();
-                    out.go_on();
-                }
-                _ => out.done(()),
+/// Makes a process that passes its callers on to another one, takes one more step, and tells its
+/// thread.
+fn passes_on(to: Pid, ran: mpsc::Sender<ThreadId>) -> impl Process<Calls> + 'static {
+    from_fn(
+        move |context: &Context<'_, Calls>, events: Events<'_, Calls>, out| {
+            if events.len() == 0 {
+                // Nobody may want to know.
+                let _ = ran.send(thread::current().id());
             }
-        }
-        Ok(())
-    }
+            for event in events {
+                match event {
+                    Event::Message(message) => {
+                        context.send(to, message).unwrap();
+                        out.go_on();
+                    }
+                    _ => out.done(()),
+                }
+            }
+            Ok(())
+        },
+    )
 }
 
 /// The answer may come from elsewhere while the process goes on. A failure: the caller takes the
@@ -268,7 +264,7 @@ fn a_caller_that_is_passed_on() {
     let (process, in_second) = echo();
     let second = start(&scheduler, process);
     let (ran, on) = mpsc::channel();
-    let first = start(&scheduler, PassesOn(second, ran));
+    let first = start(&scheduler, passes_on(second, ran));
     let here = thread::current().id();
     assert_ne!(on.recv(), Ok(here), "its first step, without a call");
     assert_eq!(call(&scheduler, first, 5).unwrap(), 5);
@@ -306,7 +302,7 @@ fn an_answer_comes_when_all_is_over_that_belongs_to_the_step() {
             in_handler();
             completion.complete(0);
         };
-        let builder = Scheduler::builder().workers(1).guests(may_visit);
+        let builder = Scheduler::builder().threads(|set| set.processors(1).guests(may_visit));
         let scheduler = builder.handler(handler).build().unwrap();
         let in_step = looks.clone();
         let step = move |_: &Context<'_, Calls>, event, out: &mut StepOutput<Calls>| {
@@ -338,7 +334,14 @@ fn many_callers_beside_a_busy_worker() {
     for workers in [1, 2] {
         let scheduler = scheduler(workers);
         let over = Arc::new(AtomicBool::new(false));
-        let restless = Restless(Arc::clone(&over));
+        let told = Arc::clone(&over);
+        let restless = from_fn(move |_, _, out: &mut StepOutput<Calls>| {
+            match told.load(Ordering::Relaxed) {
+                true => out.done(()),
+                false => out.go_on(),
+            }
+            Ok(())
+        });
         drop(scheduler.submit(restless, "run", ()).unwrap());
         let pids = [echo().0, echo().0].map(|process| {
             let process = scheduler.submit(process, "run", ());
@@ -356,28 +359,6 @@ fn many_callers_beside_a_busy_worker() {
             }
         });
         over.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Takes step after step until it is told that all is over.
-struct Restless(Arc<AtomicBool>);
-
-impl Process<Calls> for Restless {
-    fn init(&mut self, _: &Context<'_, Calls>, _: &str, (): ()) -> Result<(), InitError<Calls>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Calls>,
-        _: Events<'_, Calls>,
-        out: &mut StepOutput<Calls>,
-    ) -> Stepped {
-        match self.0.load(Ordering::Relaxed) {
-            true => out.done(()),
-            false => out.go_on(),
-        }
-        Ok(())
     }
 }
 

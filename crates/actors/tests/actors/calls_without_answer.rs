@@ -5,6 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use crate::common::until;
 use filch_actors::CallError;
 use filch_actors::prelude::*;
 use filch_scheduler::{Scheduler, StepOutput, Undelivered};
@@ -27,7 +28,10 @@ fn however_the_step_ends() {
     for may_visit in [false, true] {
         for answers in [false, true] {
             for end in [End::Fails, End::Panics, End::Done, End::Idle] {
-                let scheduler = builder(2).guests(may_visit).build().unwrap();
+                let scheduler = builder(2)
+                    .threads(|set| set.guests(may_visit))
+                    .build()
+                    .unwrap();
                 let process = called(move |_, (number, caller), out| {
                     if answers {
                         out.answer(caller, number);
@@ -63,7 +67,7 @@ fn however_the_step_ends() {
 /// waits for a process that is over.
 #[test]
 fn a_process_that_ends_fails_the_calls_that_it_keeps() {
-    let scheduler = builder(1).guests(false).build().unwrap();
+    let scheduler = builder(1).threads(|set| set.guests(false)).build().unwrap();
     let (gate, is_open) = mpsc::channel::<()>();
     let (told, kept) = mpsc::channel();
     let mut keeps = Vec::new();
@@ -87,9 +91,7 @@ fn a_process_that_ends_fails_the_calls_that_it_keeps() {
             }
             caller
         });
-        while scheduler.info(pid).unwrap().undelivered != Some(1) {
-            thread::yield_now();
-        }
+        until(|| scheduler.info(pid).unwrap().undelivered == Some(1));
         gate.send(()).unwrap();
         for caller in callers {
             let missing = caller.join().unwrap().unwrap_err();
@@ -104,9 +106,7 @@ fn what_is_not_delivered_comes_back() {
     let (process, _on) = echo();
     let pid = start(&scheduler, process);
     scheduler.terminate(pid).unwrap();
-    while scheduler.live() > 0 {
-        thread::yield_now();
-    }
+    until(|| scheduler.live() == 0);
     let reason = |error: CallError<Calls>| match error {
         CallError::Send(error) => (error.to, error.reason, error.message.0),
         error => panic!("{error}"),
@@ -202,9 +202,7 @@ fn an_answer_that_comes_too_late() {
         assert!(matches!(late, Err(CallError::NotYet)));
         gate.send(()).unwrap();
     }
-    while dropped.load(Ordering::Relaxed) < 2 && scheduler.live() > 0 {
-        thread::yield_now();
-    }
+    until(|| dropped.load(Ordering::Relaxed) >= 2 || scheduler.live() == 0);
     let panicked = scheduler.stats().workers[0].processor.panicked;
     assert_eq!((scheduler.live(), panicked), (1, 0));
 }
@@ -213,7 +211,10 @@ fn an_answer_that_comes_too_late() {
 #[test]
 fn a_shutdown_while_a_caller_waits() {
     for may_visit in [false, true] {
-        let scheduler = builder(2).guests(may_visit).build().unwrap();
+        let scheduler = builder(2)
+            .threads(|set| set.guests(may_visit))
+            .build()
+            .unwrap();
         let mut keeps = Vec::new();
         let (told, kept) = mpsc::channel();
         let process = called(move |_, (_, caller), _| {

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, JoinError, NoSuchProcess, ProcessError};
+use filch_scheduler::{Event, NoSuchProcess};
 
-use crate::common::{Command, scheduler, scripted, summing, waiting};
+use crate::common::{Command, assert_terminated, scheduler, start, summing, waiting};
 use crate::timers::{SECOND, fake};
 
 #[test]
 fn a_process_hears_why_and_decides_for_itself() {
     let scheduler = scheduler(2);
-    let polite = scripted(|_, events, out| {
+    let process = start(&scheduler, |_, events, out| {
         let asked = events.iter().filter_map(|event| match event {
             Event::Cancel(cancel) => Some(cancel),
             _ => None,
@@ -24,9 +24,7 @@ fn a_process_hears_why_and_decides_for_itself() {
                 reason => out.done(reason.len() as u64),
             }
         }
-        Ok(())
     });
-    let process = scheduler.submit(polite, "run", 0).unwrap();
     let pid = process.pid();
     scheduler.cancel(pid, "not yet").unwrap();
     scheduler.cancel(pid, "now").unwrap();
@@ -39,7 +37,7 @@ fn it_ends_a_wait_for_commands_and_comes_behind_the_messages() {
     let scheduler = scheduler(2);
     let (give, completions) = std::sync::mpsc::channel();
     let mut messages = 0;
-    let process = scripted(move |context, events, out| {
+    let process = start(&scheduler, move |context, events, out| {
         if events.is_empty() {
             out.yield_command(0, Command::Give(give.clone()));
             out.wait();
@@ -56,7 +54,6 @@ fn it_ends_a_wait_for_commands_and_comes_behind_the_messages() {
         }
         Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     let completion = completions.recv().unwrap();
     assert_eq!(process.join().unwrap(), 1);
     drop(completion);
@@ -65,16 +62,14 @@ fn it_ends_a_wait_for_commands_and_comes_behind_the_messages() {
 #[test]
 fn a_shutdown_says_that_it_is_one() {
     let scheduler = scheduler(1);
-    let process = scripted(|_, events, out| {
+    let process = start(&scheduler, |_, events, out| {
         for event in events {
             if let Event::Cancel(cancel) = event {
                 assert_eq!(cancel.reason(), "the scheduler shuts down");
                 out.done(u64::from(cancel.is_shutdown()));
             }
         }
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     scheduler.shutdown(Duration::from_secs(60)).unwrap();
     assert_eq!(process.join().unwrap(), 1);
 }
@@ -84,15 +79,13 @@ fn one_that_does_not_end_in_time_is_terminated() {
     let (clock, timers) = fake();
     let scheduler = scheduler(2);
     let (tell, told) = std::sync::mpsc::channel();
-    let stubborn = scripted(move |_, events, _| {
+    let stubborn = start(&scheduler, move |_, events, _| {
         for event in events {
             if let Event::Cancel(cancel) = event {
                 tell.send(cancel).unwrap();
             }
         }
-        Ok(())
     });
-    let stubborn = scheduler.submit(stubborn, "run", 0).unwrap();
     let deadline = timers.now() + SECOND;
     timers
         .end_by(deadline, &scheduler, stubborn.pid(), "please")
@@ -106,10 +99,7 @@ fn one_that_does_not_end_in_time_is_terminated() {
     assert!(!stubborn.has_ended());
     clock.advance(Duration::from_nanos(1));
     let ended = stubborn.join();
-    assert!(matches!(
-        ended,
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(ended);
 }
 
 /// The timer of a process that has ended in time does not stay.

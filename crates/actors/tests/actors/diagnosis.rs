@@ -16,7 +16,6 @@ fn kept() -> (Scheduler<Test>, Pid, mpsc::Sender<()>) {
         entered.send(()).unwrap();
         assert!(gate.recv().is_err());
         out.done(0);
-        Ok(())
     });
     let keeping = scheduler.submission(keeping, "run", 0).name("keeper");
     let pid = keeping.submit().unwrap().pid();
@@ -84,7 +83,6 @@ fn a_process_sees_its_own_figures() {
             0 => out.idle(),
             _ => out.done(0),
         }
-        Ok(())
     });
     let curious = scheduler.submission(curious, "run", 0).name("curious");
     let curious = curious.submit().unwrap();
@@ -112,11 +110,6 @@ fn what_waits_to_be_run_is_counted_by_queue() {
     assert_eq!((queues.new, queues.woken, queues.given_way), (2, 0, 0));
     assert_eq!((queues.idle_priority, &*queues.local), (1, &[0][..]));
     assert_eq!(queues.total(), 3);
-    let stats = scheduler.stats().to_string();
-    assert!(
-        stats.contains("2 new, 0 woken, 0 given way, 1 of idle"),
-        "{stats}"
-    );
     let dump = scheduler.dump().to_string();
     assert!(dump.contains("global queue: 2 and 0 woken, given way: 0, idle priority: 1"));
     drop(go_on);
@@ -139,7 +132,6 @@ fn a_process_that_is_woken_waits_in_a_lane_of_its_own() {
         entered.send(pid).unwrap();
         assert!(gate.recv().is_err());
         out.done(0);
-        Ok(())
     });
     drop(scheduler.submit(keeping, "run", 0).unwrap());
     inside.recv().unwrap();

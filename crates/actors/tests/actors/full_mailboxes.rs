@@ -12,7 +12,7 @@ use filch_scheduler::{
     Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered,
 };
 
-use crate::common::{Command, Test, scheduler, scripted};
+use crate::common::{Command, Test, scheduler, scripted, start, until};
 
 /// A process in a step, which tells the events of each step.
 struct Held {
@@ -32,7 +32,6 @@ impl Held {
                 Ok(()) => out.idle(),
                 Err(_) => out.done(0),
             }
-            Ok(())
         });
         let process = scheduler.submission(process, "run", 0);
         let process = process.mailbox_with(messages, when_full).submit().unwrap();
@@ -66,12 +65,6 @@ fn the_newest_are_dropped() {
     let pid = held.process.pid();
     (0..5).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
     assert_eq!(scheduler.stats().dropped, 3);
-    assert!(
-        scheduler
-            .stats()
-            .to_string()
-            .contains("for want of room: 3")
-    );
     assert_eq!(held.step(), [0, 1]);
     scheduler.send(pid, (0, 5)).unwrap();
     assert_eq!(held.step(), [5]);
@@ -131,9 +124,7 @@ fn the_oldest_are_dropped_that_a_function_has_not_read() {
     for value in 0..5 {
         scheduler.send(pid, (0, value)).unwrap();
         // The next one comes in another turn.
-        while scheduler.info(pid).unwrap().undelivered != Some(0) {
-            std::thread::yield_now();
-        }
+        until(|| scheduler.info(pid).unwrap().undelivered == Some(0));
     }
     begin.send(()).unwrap();
     assert_eq!(values(&reader.join().unwrap()), [3, 4]);
@@ -179,7 +170,6 @@ fn a_process_that_waits_for_commands_ends() {
         } else {
             out.done(0);
         }
-        Ok(())
     });
     let process = scheduler.submission(process, "run", 0);
     let process = process.mailbox_with(0, WhenFull::End).submit().unwrap();
@@ -272,7 +262,7 @@ fn what_waits_comes_back_when_the_process_ends() {
     let held = Held::new(&scheduler, 0, WhenFull::Refuse);
     let pid = held.process.pid();
     let (tell, told) = mpsc::channel();
-    let process = scripted(move |context, events, out| {
+    let process = start(&scheduler, move |context, events, out| {
         if events.is_empty() {
             let tell = tell.clone();
             out.send_when_room(context, 0, pid, (0, 7), move |sent| {
@@ -286,12 +276,8 @@ fn what_waits_comes_back_when_the_process_ends() {
         } else {
             out.done(events.len() as u64);
         }
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
-    while scheduler.info(pid).unwrap().undelivered != Some(1) {
-        std::thread::yield_now();
-    }
+    until(|| scheduler.info(pid).unwrap().undelivered == Some(1));
     let later = scheduler.send_when_room(pid, (0, 8));
     scheduler.terminate(pid).unwrap();
     held.go_on.send(()).unwrap();

@@ -10,11 +10,9 @@ use std::thread;
 
 use filch_actors::JoinHandle;
 use filch_actors::prelude::*;
-use filch_scheduler::{
-    Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput,
-};
+use filch_scheduler::{JoinError, ProcessError, Protocol, Scheduler, StepOutput, from_fn};
 
-use crate::common::{scheduler, summing};
+use crate::common::{scheduler, summing, until};
 
 /// Counts its drop, and then panics, if it is armed.
 struct Counted(Arc<AtomicUsize>, bool);
@@ -69,9 +67,7 @@ fn a_future_whose_destructor_panics_is_dropped_once() {
         } else {
             drop(future);
         }
-        while scheduler.live() > 0 {
-            thread::yield_now();
-        }
+        until(|| scheduler.live() == 0);
         scheduler.wait_for_standstill().unwrap();
         for count in [bomb, rest] {
             assert_eq!(count.load(Ordering::Relaxed), 1);
@@ -116,9 +112,7 @@ fn an_output_that_panics_is_dropped_with_its_handle() {
     };
     let (unasked, open) = spawn();
     open.send(()).unwrap();
-    while !unasked.has_ended() {
-        thread::yield_now();
-    }
+    until(|| unasked.has_ended());
     drop(unasked);
     assert_eq!(count.load(Ordering::Relaxed), 1);
 
@@ -126,9 +120,7 @@ fn an_output_that_panics_is_dropped_with_its_handle() {
     let poll = Pin::new(&mut polled).poll(&mut Context::from_waker(Waker::noop()));
     assert!(poll.is_pending());
     open.send(()).unwrap();
-    while !polled.has_ended() {
-        thread::yield_now();
-    }
+    until(|| polled.has_ended());
     drop(polled);
     assert_eq!(count.load(Ordering::Relaxed), 2);
 
@@ -145,15 +137,17 @@ fn the_exit_of_a_successor_is_dropped_with_the_futures_handle() {
     let mut future = scheduler.spawn(pending::<()>()).unwrap();
     let poll = Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop()));
     assert!(poll.is_pending());
-    let successor = Box::new(Bomber(Some(Counted(Arc::clone(&count), true))));
+    let mut bomb = Some(Counted(Arc::clone(&count), true));
+    let successor = Box::new(from_fn(move |_, _, out: &mut StepOutput<Bombs>| {
+        out.done(bomb.take().unwrap());
+        Ok(())
+    }));
     assert!(
         scheduler
             .upgrade(future.pid(), successor, "run", ())
             .is_ok()
     );
-    while !future.has_ended() {
-        thread::yield_now();
-    }
+    until(|| future.has_ended());
     assert_eq!(count.load(Ordering::Relaxed), 0);
     drop(future);
     assert_eq!(count.load(Ordering::Relaxed), 1);
@@ -169,30 +163,6 @@ impl Protocol for Bombs {
     type Reply = ();
     type Output = Counted;
     type Error = String;
-}
-
-/// Is done with a bomb at once.
-struct Bomber(Option<Counted>);
-
-impl Process<Bombs> for Bomber {
-    fn init(
-        &mut self,
-        _: &filch_scheduler::Context<'_, Bombs>,
-        _: &str,
-        (): (),
-    ) -> Result<(), InitError<Bombs>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &filch_scheduler::Context<'_, Bombs>,
-        _: Events<'_, Bombs>,
-        out: &mut StepOutput<Bombs>,
-    ) -> Result<(), String> {
-        out.done(self.0.take().unwrap());
-        Ok(())
-    }
 }
 
 /// Ready with an output that panics when it is dropped, and so does the future itself: so it ends
@@ -271,9 +241,7 @@ fn whoever_is_last() {
             drop(future);
         });
     }
-    while scheduler.live() > 0 {
-        thread::yield_now();
-    }
+    until(|| scheduler.live() == 0);
     scheduler.wait_for_standstill().unwrap();
     assert_eq!(futures.load(Ordering::Relaxed), ROUNDS);
     assert_eq!(

@@ -10,7 +10,7 @@ use filch_scheduler::{
     SendError, Undelivered,
 };
 
-use crate::common::{scheduler, scripted, summing};
+use crate::common::{assert_terminated, scheduler, start, summing};
 
 /// A protocol whose messages are counted by their `Arc`.
 enum Counted {}
@@ -95,13 +95,11 @@ fn only_the_future_has_no_mailbox() {
     let scheduler = scheduler(1);
     let future = scheduler.spawn(pending::<()>()).unwrap();
     let pid = future.pid();
-    let sender = scripted(move |context, _, out| {
+    let sender = start(&scheduler, move |context, _, out| {
         let error = context.send(pid, (0, 3)).unwrap_err();
         assert_eq!(error.reason, Undelivered::Future);
         out.done(error.message.1);
-        Ok(())
     });
-    let sender = scheduler.submit(sender, "run", 0).unwrap();
     assert_eq!(sender.join().unwrap(), 3);
     future.abort();
     assert!(future.join().is_err());
@@ -123,16 +121,14 @@ fn only_the_future_has_no_mailbox() {
 #[test]
 fn signals_reach_a_future() {
     let scheduler = scheduler(2);
-    let watcher = scripted(|_, events, out| {
+    let watcher = start(&scheduler, |_, events, out| {
         for event in events {
             if let Event::Down(down) = event {
                 assert!(matches!(down.reason, ExitReason::Terminated), "{down:?}");
                 out.done(1);
             }
         }
-        Ok(())
     });
-    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
     let (one, other) = (pending::<()>(), pending::<()>());
     let one = scheduler.spawn(one).unwrap();
     let other = scheduler.spawn(other).unwrap();
@@ -141,10 +137,7 @@ fn signals_reach_a_future() {
     let _link = scheduler.link(one.pid(), other.pid());
     one.abort();
     assert_eq!(watcher.join().unwrap(), 1);
-    assert!(matches!(
-        one.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(one.join());
     assert!(matches!(
         other.join(),
         Err(JoinError::Process(ProcessError::Linked { .. }))

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use filch_actors::prelude::*;
-use filch_scheduler::{JoinError, ProcessError, Scheduler};
+use filch_scheduler::Scheduler;
 
-use crate::common::{Test, scheduler, summing};
+use crate::common::{Test, assert_terminated, scheduler, summing};
 
 /// Checks at three polls and at its drop that it has not moved. Four words, and some more.
 struct Rooted<const MORE: usize> {
@@ -84,10 +84,7 @@ fn a_future_stays_in_its_place() {
             } else {
                 future.abort();
             }
-            assert!(matches!(
-                future.join(),
-                Err(JoinError::Process(ProcessError::Terminated))
-            ));
+            assert_terminated(future.join());
         }
         assert_eq!(
             drops.load(Ordering::Relaxed),

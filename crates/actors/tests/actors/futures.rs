@@ -11,7 +11,7 @@ use filch_actors::prelude::*;
 use filch_actors::{JoinHandle, SpawnError};
 use filch_scheduler::{JoinError, Pid, ProcessError, Scheduler};
 
-use crate::common::{Test, scheduler};
+use crate::common::{Test, scheduler, until};
 
 fn exit<T: std::fmt::Debug + 'static>(future: JoinHandle<Test, T>) -> ProcessError<Test> {
     match future.join() {
@@ -135,9 +135,7 @@ fn an_aborted_future_is_dropped_once_and_one_that_has_ended_is_not_aborted() {
     assert_eq!(drops.load(Ordering::Relaxed), 1);
 
     let future = scheduler.spawn(async { 2 }).unwrap();
-    while !future.has_ended() {
-        std::thread::yield_now();
-    }
+    until(|| future.has_ended());
     future.abort();
     assert_eq!(future.join().unwrap(), 2);
 }

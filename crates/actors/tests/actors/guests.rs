@@ -6,24 +6,16 @@ use std::time::Duration;
 
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
-use filch_scheduler::{CallKind, Event, Handle, Scheduler, SubmitError};
+use filch_scheduler::{CallKind, Event, Scheduler, SubmitError};
 
-use crate::common::{Command, Scripted, Test, handle, scheduler, scripted, waiting};
+use crate::calls::{until_idle, visits, wake_ups};
+use crate::common::{Command, Scripted, Test, handle, scheduler, scripted, until, waiting};
 
 /// A scheduler whose workers are idle.
 fn idle(workers: usize) -> Scheduler<Test> {
     let scheduler = scheduler(workers);
-    settle(&scheduler);
+    until_idle(&scheduler);
     scheduler
-}
-
-fn settle(scheduler: &Scheduler<Test>) {
-    while !scheduler.dump().to_string().contains(&format!(
-        "{} processors, {0} idle, 0 searching",
-        scheduler.workers()
-    )) {
-        thread::yield_now();
-    }
 }
 
 /// Makes a process that takes `steps` steps and tells the thread of each.
@@ -38,20 +30,8 @@ fn telling(steps: u64) -> (Scripted, mpsc::Receiver<ThreadId>) {
             0 => out.done(steps),
             _ => out.go_on(),
         }
-        Ok(())
     });
     (process, on)
-}
-
-fn visits(handle: &Handle<Test>) -> u64 {
-    let workers = handle.stats().workers;
-    workers.iter().map(|worker| worker.processor.visits).sum()
-}
-
-fn wake_ups(handle: &Handle<Test>) -> u64 {
-    let workers = handle.stats().workers;
-    let wake_ups = workers.iter().map(|worker| worker.processor.wake_ups);
-    wake_ups.sum()
 }
 
 /// A failure: a worker is woken for a step that the caller could take.
@@ -76,7 +56,7 @@ fn who_executes_takes_the_steps() {
 fn who_executes_takes_all_steps_that_follow_each_other() {
     let scheduler = Scheduler::builder().workers(2).clock(stopped).build();
     let scheduler = scheduler.unwrap();
-    settle(&scheduler);
+    until_idle(&scheduler);
     let (process, on) = telling(20);
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 20);
     assert_eq!(
@@ -103,7 +83,6 @@ fn who_executes_takes_no_other_ones_steps() {
         let other = other.take().expect("one step");
         drop(context.submit(other, "run", 0).unwrap());
         out.done(0);
-        Ok(())
     });
     scheduler.execute(process, "run", 0).unwrap();
     assert_ne!(on.recv(), Ok(thread::current().id()));
@@ -114,15 +93,12 @@ fn who_executes_takes_no_other_ones_steps() {
 #[test]
 fn a_process_that_waits_goes_on_with_a_worker() {
     let scheduler = idle(1);
-    let process = scripted(|_, events, out| {
-        match events.into_iter().next() {
-            Some(Event::Completed { result, .. }) => out.done(result.unwrap()),
-            _ => {
-                out.yield_command(0, Command::EchoLater(7));
-                out.wait();
-            }
+    let process = scripted(|_, events, out| match events.into_iter().next() {
+        Some(Event::Completed { result, .. }) => out.done(result.unwrap()),
+        _ => {
+            out.yield_command(0, Command::EchoLater(7));
+            out.wait();
         }
-        Ok(())
     });
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 7);
 }
@@ -176,7 +152,9 @@ fn whoever_joins_gets_the_right_output() {
 
 #[test]
 fn guests_can_be_forbidden() {
-    let scheduler = Scheduler::builder().workers(2).guests(false);
+    let scheduler = Scheduler::builder()
+        .workers(2)
+        .threads(|set| set.guests(false));
     let scheduler = scheduler.handler(handle).build().unwrap();
     let (process, on) = telling(1);
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
@@ -197,7 +175,6 @@ fn a_shutdown_beside_a_guest() {
             begun.send(context.pid()).unwrap();
             gate.recv().unwrap();
             out.done(3);
-            Ok(())
         });
         caller.execute(process, "run", 0).unwrap()
     });
@@ -212,15 +189,15 @@ fn a_shutdown_beside_a_guest() {
     let shutdown = thread::spawn(move || scheduler.shutdown(Duration::MAX).unwrap());
     // It refuses once it has begun.
     let is_refused = || handle.submit(waiting(), "fail", 0);
-    while !matches!(
-        is_refused(),
-        Err(SubmitError::NotAdmitted(
-            filch_scheduler::NotAdmitted::ShutDown,
-            _
-        ))
-    ) {
-        thread::yield_now();
-    }
+    until(|| {
+        matches!(
+            is_refused(),
+            Err(SubmitError::NotAdmitted(
+                filch_scheduler::NotAdmitted::ShutDown,
+                _
+            ))
+        )
+    });
     go_on.send(()).unwrap();
     assert_eq!(guest.join().unwrap(), 3);
     assert!(shutdown.join().unwrap().is_clean());

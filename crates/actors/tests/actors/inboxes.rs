@@ -10,7 +10,7 @@ use filch_actors::SpawnError;
 use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Event, ExitReason, JoinError, ProcessError, Undelivered};
 
-use crate::common::{Test, scheduler, scripted, summing, waiting};
+use crate::common::{Test, assert_terminated, scheduler, scripted, summing, waiting};
 use crate::timers::{SECOND, fake};
 
 /// The value of a message.
@@ -227,10 +227,7 @@ fn it_is_dropped_where_it_waits_if_it_is_terminated() {
     let process = process.unwrap();
     scheduler.terminate(process.pid()).unwrap();
     assert!(told.recv().is_err());
-    assert!(matches!(
-        process.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(process.join());
 }
 
 /// An inbox that is given away still gets the events, and wakes its reader there.
@@ -273,10 +270,7 @@ fn an_upgrade_takes_its_place_and_its_messages() {
         scheduler.wait_for_standstill().unwrap();
         scheduler.send(pid, (0, value)).unwrap();
     }
-    assert!(matches!(
-        process.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(process.join());
 }
 
 #[test]
@@ -380,8 +374,5 @@ fn a_function_fails_when_it_returns_and_not_before() {
     scheduler.wait_for_standstill().unwrap();
     assert!(!failing.has_ended());
     failing.abort();
-    assert!(matches!(
-        failing.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(failing.join());
 }

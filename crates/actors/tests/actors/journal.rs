@@ -12,7 +12,7 @@ use filch_scheduler::{
     StepOutput, Verdict,
 };
 
-use crate::common::{Command, Test, handle, scripted, waiting};
+use crate::common::{Command, Test, handle, scripted, start, until, waiting};
 use crate::timers::{SECOND, fake};
 
 fn details<P: Protocol>(scheduler: &Scheduler<P>, pid: Pid) -> ProcessDetails {
@@ -39,7 +39,6 @@ fn type_parent_and_commands_are_known() {
             0 | 1 => out.wait(),
             _ => out.done(1),
         }
-        Ok(())
     });
     let parent = scheduler.submit(parent, "run", 0).unwrap().pid();
     let child = told.recv().unwrap();
@@ -201,9 +200,7 @@ fn a_ring_of_calls_is_named() {
         "{brief}"
     );
     clock.advance(SECOND);
-    while scheduler.info(c.pid()).unwrap().activity != Activity::Idle {
-        std::thread::yield_now();
-    }
+    until(|| scheduler.info(c.pid()).unwrap().activity == Activity::Idle);
     call(c.pid(), a.pid());
     call(d.pid(), a.pid());
     let ring = scheduler.wait_for_standstill().unwrap();
@@ -257,23 +254,17 @@ fn a_watchdog_tells_of_each_long_step_once() {
         .build()
         .unwrap();
     let (go_on, gate) = mpsc::channel::<bool>();
-    let slow = scripted(move |_, _, out| {
-        match gate.recv() {
-            Ok(true) => out.go_on(),
-            _ => out.done(0),
-        }
-        Ok(())
+    let slow = start(&scheduler, move |_, _, out| match gate.recv() {
+        Ok(true) => out.go_on(),
+        _ => out.done(0),
     });
-    let slow = scheduler.submit(slow, "run", 0).unwrap();
     for more in [true, true, false] {
         let call = barks.recv().unwrap();
         assert_eq!(call.process, Some(slow.pid()));
         assert_eq!(call.type_name, Some("actors::common::Scripted"));
         assert!(call.elapsed >= LIMIT, "{call}");
         let is_old = |elapsed: Duration| elapsed >= 8 * LIMIT;
-        while !scheduler.running().iter().any(|call| is_old(call.elapsed)) {
-            std::thread::yield_now();
-        }
+        until(|| scheduler.running().iter().any(|call| is_old(call.elapsed)));
         assert!(barks.try_recv().is_err(), "twice of one step");
         go_on.send(more).unwrap();
     }

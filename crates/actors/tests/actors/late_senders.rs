@@ -11,7 +11,7 @@ use filch_actors::prelude::*;
 use filch_actors::{Sending, SendingError, WhenFull};
 use filch_scheduler::{Completion, Event, Node, Process, ProcessHandle, Scheduler, Undelivered};
 
-use crate::common::{Command, Test, handle, scheduler, scripted};
+use crate::common::{Command, Test, handle, scheduler, scripted, start};
 
 /// In its next step the process waits for a command, which may be the sender's answer.
 fn waits_after_its_first_message(give: Sender<Completion<Test>>) -> impl Process<Test> {
@@ -23,7 +23,6 @@ fn waits_after_its_first_message(give: Sender<Completion<Test>>) -> impl Process
             out.yield_command(0, Command::Give(give.clone()));
             out.wait();
         }
-        Ok(())
     })
 }
 
@@ -33,7 +32,6 @@ fn without_room(scheduler: &Scheduler<Test>) -> ProcessHandle<Test> {
         if let Some(Event::Message((_, number))) = events.first() {
             out.done(*number);
         }
-        Ok(())
     });
     let process = scheduler.submission(process, "run", 0).mailbox(0);
     process.submit().unwrap()
@@ -123,7 +121,6 @@ fn does_not_wait_for_itself(when_full: WhenFull) {
             };
             out.done(1);
         }
-        Ok(())
     });
     let process = scheduler.submission(process, "run", 0);
     let process = process.mailbox_with(0, when_full);
@@ -174,7 +171,7 @@ fn a_worker_does_not_wait_for_room() {
     let process = without_room(&scheduler);
     let roomy = scheduler.submit(scripted(|_, _, _| Ok(())), "run", 0);
     let (full, roomy) = (process.pid(), roomy.unwrap().pid());
-    let asking = scripted(move |context, _, out| {
+    let asking = start(&scheduler, move |context, _, out| {
         let handle = context.handle();
         let sent = handle.send_when_room(roomy, (0, 1)).wait();
         assert!(sent.is_ok(), "it was known at once");
@@ -184,7 +181,6 @@ fn a_worker_does_not_wait_for_room() {
         out.done(1);
         Ok(())
     });
-    let asking = scheduler.submit(asking, "run", 0).unwrap();
     assert_eq!(asking.join().unwrap(), 1);
     // The message waited all the same.
     assert_eq!(process.join().unwrap(), 7);

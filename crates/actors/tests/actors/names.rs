@@ -4,9 +4,9 @@ use std::sync::mpsc;
 
 use filch_actors::RegisterError;
 use filch_actors::prelude::*;
-use filch_scheduler::Event;
+use filch_scheduler::{Event, InitError};
 
-use crate::common::{Command, scheduler, scripted, summing, waiting};
+use crate::common::{Command, beginning, scheduler, start, summing, waiting};
 
 #[test]
 fn a_name_leads_to_its_process_until_it_is_taken_away_or_the_process_ends() {
@@ -45,14 +45,12 @@ fn a_name_leads_to_its_process_until_it_is_taken_away_or_the_process_ends() {
 fn the_name_of_the_dead_is_free_at_once() {
     let scheduler = scheduler(1);
     let (give, completions) = mpsc::channel();
-    let process = scripted(move |context, _, out| {
+    let process = start(&scheduler, move |context, _, out| {
         context.handle().register("first", context.pid()).unwrap();
         context.handle().register("both", context.pid()).unwrap();
         out.yield_command(0, Command::Give(give.clone()));
         out.done(0);
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     let dead = process.pid();
     process.join().unwrap();
     let completion = completions.recv().unwrap();
@@ -91,7 +89,7 @@ fn one_name_for_many_in_turn() {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     let mut me = None;
-                    let process = scripted(move |context, events, out| {
+                    let process = start(&handle, move |context, events, out| {
                         let me = *me.get_or_insert(context.pid());
                         for event in events {
                             match event {
@@ -102,9 +100,7 @@ fn one_name_for_many_in_turn() {
                                 other => panic!("{other:?}"),
                             }
                         }
-                        Ok(())
                     });
-                    let process = handle.submit(process, "run", 0).unwrap();
                     let pid = process.pid();
                     match handle.register("the one", pid) {
                         Ok(()) => assert_eq!(handle.whereis("the one"), Some(pid)),
@@ -134,29 +130,12 @@ fn one_name_for_many_in_turn() {
 
 #[test]
 fn a_process_that_refuses_to_start_leaves_no_name() {
-    use filch_scheduler::{Context, Events, InitError, Process, StepOutput};
-    struct Shy;
-    impl Process<crate::common::Test> for Shy {
-        fn init(
-            &mut self,
-            context: &Context<'_, crate::common::Test>,
-            _: &str,
-            _: u64,
-        ) -> Result<(), InitError<crate::common::Test>> {
-            context.handle().register("shy", context.pid()).unwrap();
-            Err(InitError::Failed("not today".to_owned()))
-        }
-        fn step(
-            &mut self,
-            _: &Context<'_, crate::common::Test>,
-            _: Events<'_, crate::common::Test>,
-            _: &mut StepOutput<crate::common::Test>,
-        ) -> Result<(), String> {
-            unreachable!()
-        }
-    }
     let scheduler = scheduler(1);
-    assert!(scheduler.submit(Shy, "run", 0).is_err());
+    let shy = beginning(|context| {
+        context.handle().register("shy", context.pid()).unwrap();
+        Err(InitError::Failed("not today".to_owned()))
+    });
+    assert!(scheduler.submit(shy, "run", 0).is_err());
     assert_eq!(scheduler.whereis("shy"), None);
     let other = scheduler.submit(waiting(), "run", 0).unwrap();
     scheduler.register("shy", other.pid()).unwrap();

@@ -3,11 +3,13 @@
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 
+use crate::common::until;
 use filch_actors::prelude::*;
 use filch_actors::timers::{TimeoutError, Timers};
 use filch_actors::{CallError, Caller};
 use filch_scheduler::{
-    CommandError, Context, Event, Pid, Protocol, Scheduler, StepOutput, Undelivered, from_fn,
+    CommandError, Context, Event, Pid, ProcessHandle, Protocol, Scheduler, StepOutput, Undelivered,
+    from_fn,
 };
 
 use crate::timers::{SECOND, fake};
@@ -64,11 +66,9 @@ fn text(answer: Result<u64, CallError<Calls>>) -> Result<u64, String> {
 
 /// A process that makes one call by `call`, tells its result, and waits as for a command.
 fn asking(
+    scheduler: &Scheduler<Calls>,
     mut call: impl FnMut(&Context<'_, Calls>, &mut StepOutput<Calls>) + Send + 'static,
-) -> (
-    impl filch_scheduler::Process<Calls>,
-    mpsc::Receiver<Result<u64, String>>,
-) {
+) -> (ProcessHandle<Calls>, mpsc::Receiver<Result<u64, String>>) {
     let (tell, told) = mpsc::channel();
     let asker = from_fn(move |context, events, out| {
         let begins = events.len() == 0;
@@ -89,18 +89,17 @@ fn asking(
         }
         Ok(())
     });
-    (asker, told)
+    (scheduler.submit(asker, "run", ()).unwrap(), told)
 }
 
 #[test]
 fn a_process_waits_for_an_answer_as_for_a_command() {
     let scheduler = scheduler();
     let callee = callee(&scheduler, &Kept::default());
-    let (asker, told) = asking(move |context, out| {
+    let (asker, told) = asking(&scheduler, move |context, out| {
         let ask = |caller| Message::Double(21, caller);
         out.call(context, 7, callee, ask, text);
     });
-    let asker = scheduler.submit(asker, "run", ()).unwrap();
     assert_eq!(told.recv().unwrap(), Ok(42));
     asker.join().unwrap();
 }
@@ -122,19 +121,19 @@ fn the_end_of_the_callee_is_an_error_at_once() {
 
     let kept = Kept::default();
     let forgetful = callee(&scheduler, &kept);
-    let (asker, told) =
-        asking(move |context, out| out.call(context, 7, forgetful, Message::Keep, text));
-    let asker = scheduler.submit(asker, "run", ()).unwrap();
-    while kept.lock().unwrap().is_empty() {
-        std::thread::yield_now();
-    }
+    let (asker, told) = asking(&scheduler, move |context, out| {
+        out.call(context, 7, forgetful, Message::Keep, text);
+    });
+    until(|| !kept.lock().unwrap().is_empty());
     kept.lock().unwrap().clear();
     let error = told.recv().unwrap().unwrap_err();
     assert!(error.contains("dropped without an answer"), "{error}");
     asker.join().unwrap();
 
-    let (asker, told) = asking(move |context, out| out.call(context, 7, busy, Message::Keep, text));
-    scheduler.submit(asker, "run", ()).unwrap().join().unwrap();
+    let (asker, told) = asking(&scheduler, move |context, out| {
+        out.call(context, 7, busy, Message::Keep, text);
+    });
+    asker.join().unwrap();
     let error = told.recv().unwrap().unwrap_err();
     assert!(error.contains("no such process"), "{error}");
 }
@@ -143,9 +142,9 @@ fn the_end_of_the_callee_is_an_error_at_once() {
 fn an_answer_that_was_given_before_the_step_failed_is_an_answer() {
     let scheduler = scheduler();
     let callee = callee(&scheduler, &Kept::default());
-    let (asker, told) =
-        asking(move |context, out| out.call(context, 7, callee, Message::AnswerAndFail, text));
-    let asker = scheduler.submit(asker, "run", ()).unwrap();
+    let (asker, told) = asking(&scheduler, move |context, out| {
+        out.call(context, 7, callee, Message::AnswerAndFail, text);
+    });
     assert_eq!(told.recv().unwrap(), Ok(1));
     asker.join().unwrap();
 }
@@ -182,17 +181,14 @@ fn a_call_has_a_time_limit_and_leaves_no_timer() {
     let callee = callee(&scheduler, &kept);
     let by = |timers: &Timers, message: fn(Caller<u64>) -> Message| {
         let timers = timers.clone();
-        asking(move |context, out| {
+        asking(&scheduler, move |context, out| {
             let limit = (timers.now() + SECOND, &timers);
             out.call_by(context, 7, limit, callee, message, text);
         })
     };
     let (late, told) = by(&timers, Message::Keep);
-    let late = scheduler.submit(late, "run", ()).unwrap();
     // A deadline that comes before the message is sent may keep it from being sent.
-    while kept.lock().unwrap().is_empty() {
-        std::thread::yield_now();
-    }
+    until(|| !kept.lock().unwrap().is_empty());
     clock.advance(SECOND);
     assert_eq!(
         told.recv().unwrap(),
@@ -202,7 +198,6 @@ fn a_call_has_a_time_limit_and_leaves_no_timer() {
     // The answer that comes later is nobody's.
     kept.lock().unwrap().pop().unwrap().answer(3);
     let (early, told) = by(&timers, |caller| Message::Double(4, caller));
-    let early = scheduler.submit(early, "run", ()).unwrap();
     assert_eq!(told.recv().unwrap(), Ok(8));
     early.join().unwrap();
     assert_eq!(timers.pending(), 0);
@@ -220,13 +215,12 @@ fn whatever_comes_first_is_the_only_answer() {
         let callee = callee(&scheduler, &kept);
         let (asker, told) = {
             let timers = timers.clone();
-            asking(move |context, out| {
+            asking(&scheduler, move |context, out| {
                 let limit = (timers.now() + SECOND, &timers);
                 let ask = |caller| Message::Double(4, caller);
                 out.call_by(context, 7, limit, callee, ask, text);
             })
         };
-        let asker = scheduler.submit(asker, "run", ()).unwrap();
         if round % 2 == 0 {
             clock.advance(SECOND);
         }
@@ -259,11 +253,10 @@ fn a_call_does_not_outlast_the_timers_of_its_limit() {
             timers.shutdown();
         }
         let own = timers.clone();
-        let (asker, told) = asking(move |context, out| {
+        let (asker, told) = asking(&scheduler, move |context, out| {
             let limit = (own.after(SECOND), &own);
             out.call_by(context, 7, limit, callee, Message::Keep, text);
         });
-        let asker = scheduler.submit(asker, "run", ()).unwrap();
         if is_under_way {
             clock.block_until(1);
             timers.shutdown();
@@ -336,19 +329,17 @@ fn a_future_awaits_an_answer_with_a_limit() {
 fn a_reply_that_panics_completes_the_call_and_a_message_ends_the_process() {
     let scheduler = scheduler();
     let callee = callee(&scheduler, &Kept::default());
-    let (asker, told) = asking(move |context, out| {
+    let (asker, told) = asking(&scheduler, move |context, out| {
         let ask = |caller| Message::Double(1, caller);
         out.call(context, 7, callee, ask, |_| panic!("the reply's message"));
     });
-    let asker = scheduler.submit(asker, "run", ()).unwrap();
     let error = told.recv().unwrap().unwrap_err();
     assert!(error.contains("the reply's message"), "{error}");
     asker.join().unwrap();
-    let (asker, told) = asking(move |context, out| {
+    let (asker, told) = asking(&scheduler, move |context, out| {
         let ask = |_| -> Message { panic!("the message's message") };
         out.call(context, 7, callee, ask, text);
     });
-    let asker = scheduler.submit(asker, "run", ()).unwrap();
     let error = asker.join().unwrap_err().to_string();
     assert!(error.contains("the message's message"), "{error}");
     assert!(told.recv().is_err(), "its step has ended it");

@@ -6,7 +6,7 @@ use filch_actors::prelude::*;
 use filch_actors::{RegisterError, SpawnError};
 use filch_scheduler::{Event, ExitReason, JoinError, ProcessError, SubmitError};
 
-use crate::common::{scheduler, scripted, summing, waiting};
+use crate::common::{assert_terminated, scheduler, scripted, start, summing, waiting};
 use crate::timers::{SECOND, fake};
 
 #[test]
@@ -15,7 +15,6 @@ fn it_has_its_name_in_its_first_step_and_until_it_ends() {
     let process = scripted(|context, _, out| {
         let named = context.handle().whereis("self");
         out.done(u64::from(named == Some(context.pid())));
-        Ok(())
     });
     let process = scheduler.submission(process, "run", 0).name("self");
     assert_eq!(process.submit().unwrap().join().unwrap(), 1);
@@ -84,7 +83,6 @@ fn all_who_watch_from_the_first_moment_are_told_how_it_ended() {
                             out.done(0);
                         }
                     }
-                    Ok(())
                 });
                 scheduler.submit(watcher, "run", 0).unwrap()
             })
@@ -152,16 +150,14 @@ fn a_process_linked_to_one_that_has_ended_ends() {
 #[test]
 fn nobody_is_told_of_a_process_that_did_not_start() {
     let scheduler = scheduler(2);
-    let watcher = scripted(|_, events, out| {
+    let watcher = start(&scheduler, |_, events, out| {
         for event in events {
             match event {
                 Event::Cancel(_) => out.done(0),
                 other => panic!("{other:?}"),
             }
         }
-        Ok(())
     });
-    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
     let failing = scheduler.submission(waiting(), "fail", 0);
     let failing = failing.monitored_by(watcher.pid()).linked_to(watcher.pid());
     assert!(failing.submit().is_err());
@@ -194,8 +190,5 @@ fn one_that_has_not_ended_at_its_deadline_is_terminated() {
     let slow = scheduler.submission(waiting(), "run", 0);
     let slow = slow.deadline(deadline, &timers).submit().unwrap();
     clock.advance(SECOND);
-    assert!(matches!(
-        slow.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(slow.join());
 }

@@ -7,7 +7,7 @@ use filch_actors::prelude::*;
 use filch_actors::timers::{Timers, TimersClosed};
 use filch_scheduler::{Completion, JoinError, ProcessError, Scheduler};
 
-use crate::common::{Command, Test, scheduler, scripted};
+use crate::common::{Command, Test, assert_terminated, scheduler, start};
 use crate::timers::{SECOND, asked, failure, fake};
 
 /// One thread moves the clock past deadlines, the other completes: exactly one answers, and the
@@ -108,10 +108,7 @@ fn futures_sleep() {
     let sleeper = scheduler.spawn(timers.sleep(SECOND)).unwrap();
     timers.block_until(1);
     sleeper.abort();
-    assert!(matches!(
-        sleeper.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(sleeper.join());
     assert_eq!(timers.pending(), 0, "a dropped sleep cancels its timer");
     assert_eq!(
         scheduler
@@ -136,14 +133,12 @@ fn timers_do_not_outlive_a_scheduler_whose_handler_holds_them() {
         })
         .build()
         .unwrap();
-    let process = scripted(|_, events, out| {
+    let sleeping = start(&scheduler, |_, events, out| {
         if events.is_empty() {
             out.yield_command(0, Command::Echo(1));
         }
         out.idle();
-        Ok(())
     });
-    let sleeping = scheduler.submit(process, "run", 0).unwrap();
     timers.block_until(1);
     drop(scheduler);
     assert!(matches!(

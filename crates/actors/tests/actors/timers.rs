@@ -8,7 +8,7 @@ use filch_actors::prelude::*;
 use filch_actors::timers::{FakeClock, Timers};
 use filch_scheduler::{Completion, Event, JoinError, ProcessError, ProcessHandle, Scheduler};
 
-use crate::common::{Command, Test, scheduler, scripted, summing};
+use crate::common::{Command, Test, scheduler, scripted, start, summing};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
@@ -22,7 +22,7 @@ pub(crate) fn fake() -> (FakeClock, Timers) {
 /// with the error.
 pub(crate) fn asked(scheduler: &Scheduler<Test>) -> (ProcessHandle<Test>, Completion<Test>) {
     let (give, completions) = mpsc::channel();
-    let process = scripted(move |_, mut events, out| {
+    let process = start(scheduler, move |_, mut events, out| {
         match events.pop() {
             Some(Event::Completed { result, .. }) => {
                 out.done(result.map_err(|error| error.to_string())?);
@@ -34,7 +34,6 @@ pub(crate) fn asked(scheduler: &Scheduler<Test>) -> (ProcessHandle<Test>, Comple
         }
         Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     (process, completions.recv().unwrap())
 }
 
@@ -154,7 +153,6 @@ fn an_interval_leaves_out_turns_for_which_there_is_no_room() {
             1 => out.idle(),
             _ => out.done(sum),
         }
-        Ok(())
     });
     let process = scheduler
         .submission(process, "run", 0)

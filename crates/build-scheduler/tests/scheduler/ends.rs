@@ -12,7 +12,7 @@ use std::time::Duration;
 use filch_build_scheduler::{Config, Job, JobError, PickError, Scheduler};
 use filch_timers::{FakeClock, Timers};
 
-use crate::{DEPS_TIMEOUT, Farm, cache, farm, job, pick, worker};
+use crate::{DEPS_TIMEOUT, Farm, cache, farm_of, job, pick, worker};
 
 /// Panics in a comparison.
 struct Bomb;
@@ -47,8 +47,7 @@ impl Wake for Loud {
 
 #[test]
 fn a_waker_that_panics_harms_nobody() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let mut pending = farm.schedule_job(job("a"));
     let waker = Waker::from(Arc::new(Loud));
     let polled = Pin::new(&mut pending).poll(&mut Context::from_waker(&waker));
@@ -71,8 +70,7 @@ impl Wake for Next {
 
 #[test]
 fn a_waker_may_call_the_scheduler() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let mut pending = farm.schedule_job(job("a"));
     let waker = Waker::from(Arc::new(Next(farm.clone())));
     let polled = Pin::new(&mut pending).poll(&mut Context::from_waker(&waker));

@@ -30,6 +30,13 @@ fn start(config: Config) -> (Farm, FakeClock) {
     (Scheduler::new(config, &timers), clock)
 }
 
+/// Makes a scheduler with its clock and some workers.
+fn farm_of<const WORKERS: usize>() -> (Farm, FakeClock, [WorkerId; WORKERS]) {
+    let (farm, clock) = farm();
+    let workers = [(); WORKERS].map(|()| worker(&farm));
+    (farm, clock, workers)
+}
+
 fn worker(farm: &Farm) -> WorkerId {
     farm.register_worker().wait().unwrap()
 }

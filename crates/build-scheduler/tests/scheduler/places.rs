@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use crate::{CACHE_TIMEOUT, DEPS_TIMEOUT, cache, farm, job, job_on, pick, worker};
+use crate::{CACHE_TIMEOUT, DEPS_TIMEOUT, cache, farm_of, job, job_on, pick};
 
 const MOMENT: Duration = Duration::from_nanos(1);
 
 #[test]
 fn e7_a_job_waits_at_the_workers_that_have_its_result() {
-    let (farm, _clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, _clock, [w0, w1]) = farm_of();
     cache(&farm, w0, "cached");
     let _uncached = farm.schedule_job(job("uncached"));
     let _cached = farm.schedule_job(job("cached"));
@@ -20,8 +19,7 @@ fn e7_a_job_waits_at_the_workers_that_have_its_result() {
 
 #[test]
 fn e7_news_of_the_cache_may_come_later() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     let _a = farm.schedule_job(job("a"));
     let _b = farm.schedule_job(job("b"));
     farm.add_artifact(w0, "a").wait().unwrap();
@@ -35,8 +33,7 @@ fn e7_news_of_the_cache_may_come_later() {
 
 #[test]
 fn e7_news_of_the_cache_reach_a_pick_that_waits() {
-    let (farm, _clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, _clock, [w0]) = farm_of();
     let _a = farm.schedule_job(job("a"));
     let picking = farm.pick_job(w0);
     assert!(!picking.is_ready());
@@ -46,8 +43,7 @@ fn e7_news_of_the_cache_reach_a_pick_that_waits() {
 
 #[test]
 fn e7_what_a_worker_has_dropped_keeps_no_job_there() {
-    let (farm, _clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, _clock, [w0]) = farm_of();
     cache(&farm, w0, "a");
     cache(&farm, w0, "lib");
     let _a = farm.schedule_job(job("a"));
@@ -59,8 +55,7 @@ fn e7_what_a_worker_has_dropped_keeps_no_job_there() {
 
 #[test]
 fn e8_an_uncached_job_waits_at_the_workers_that_have_a_dependency() {
-    let (farm, clock) = farm();
-    let [w0, w1, w2] = [worker(&farm), worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1, w2]) = farm_of();
     cache(&farm, w0, "x");
     cache(&farm, w1, "y");
     let _elsewhere = farm.schedule_job(job("elsewhere"));
@@ -76,8 +71,7 @@ fn e8_an_uncached_job_waits_at_the_workers_that_have_a_dependency() {
 
 #[test]
 fn e8_a_cached_job_waits_for_its_cache_first() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     cache(&farm, w0, "a");
     cache(&farm, w1, "lib");
     let _a = farm.schedule_job(job_on("a", &["lib"]));
@@ -89,8 +83,7 @@ fn e8_a_cached_job_waits_for_its_cache_first() {
 
 #[test]
 fn e8_news_of_a_dependency_may_come_later() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     cache(&farm, w0, "cached");
     let _uncached = farm.schedule_job(job_on("uncached", &["lib"]));
     let _cached = farm.schedule_job(job_on("cached", &["lib"]));
@@ -104,8 +97,7 @@ fn e8_news_of_a_dependency_may_come_later() {
 
 #[test]
 fn e9_a_job_comes_into_the_global_queue_after_both_waits() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     cache(&farm, w0, "cached");
     let _cached = farm.schedule_job(job("cached"));
     clock.advance(DEPS_TIMEOUT);
@@ -118,8 +110,7 @@ fn e9_a_job_comes_into_the_global_queue_after_both_waits() {
 
 #[test]
 fn e9_without_the_first_wait_the_second_begins_at_once() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let _a = farm.schedule_job(job("a"));
     clock.advance(CACHE_TIMEOUT);
     let _b = farm.schedule_job(job("b"));
@@ -133,8 +124,7 @@ fn e9_without_the_first_wait_the_second_begins_at_once() {
 
 #[test]
 fn e9_a_shorter_wait_that_begins_later_ends_in_time() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     let _a = farm.schedule_job(job("a"));
     cache(&farm, w0, "b");
     cache(&farm, w1, "lib");
@@ -146,8 +136,7 @@ fn e9_a_shorter_wait_that_begins_later_ends_in_time() {
 
 #[test]
 fn e9_waiting_picks_are_served_in_the_order_of_their_arrival() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     let picks = [w1, w0, w1].map(|worker| farm.pick_job(worker));
     let _jobs = ["a", "b", "c"].map(|id| farm.schedule_job(job(id)));
     clock.advance(DEPS_TIMEOUT);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use filch_build_scheduler::{Job, JobError, PickError, ReportError};
 
-use crate::{CACHE_TIMEOUT, DEPS_TIMEOUT, cache, farm, job, job_on, pick, worker};
+use crate::{CACHE_TIMEOUT, DEPS_TIMEOUT, cache, farm, farm_of, job, job_on, pick, worker};
 
 #[test]
 fn e1_a_job_is_scheduled_once_and_its_result_awaited_by_all() {
@@ -46,8 +46,7 @@ fn e1_another_job_of_the_same_id_is_refused() {
 
 #[test]
 fn e2_a_pick_waits_for_a_job() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let picking = farm.pick_job(w0);
     let waits = thread::spawn(move || picking.wait());
     let _pending = farm.schedule_job(job("a"));
@@ -57,8 +56,7 @@ fn e2_a_pick_waits_for_a_job() {
 
 #[test]
 fn e2_a_pick_stops_at_once_when_it_is_cancelled() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let picking = farm.pick_job(w0);
     let canceller = picking.canceller();
     let waits = thread::spawn(move || picking.wait());
@@ -75,8 +73,7 @@ fn e2_a_pick_stops_at_once_when_it_is_cancelled() {
 
 #[test]
 fn e2_a_job_that_a_dropped_pick_got_is_given_back() {
-    let (farm, _clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, _clock, [w0, w1]) = farm_of();
     cache(&farm, w0, "a");
     let pending = farm.schedule_job(job("a"));
     drop(farm.pick_job(w0));
@@ -87,8 +84,7 @@ fn e2_a_job_that_a_dropped_pick_got_is_given_back() {
 
 #[test]
 fn e3_a_job_that_nobody_scheduled_is_known_to_be_in_the_cache() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     assert_eq!(farm.on_job_complete(w0, "a", 1).wait(), Ok(false));
     let pending = farm.schedule_job(job("a"));
     // Another worker has made it meanwhile.
@@ -106,8 +102,7 @@ fn e3_a_job_that_nobody_scheduled_is_known_to_be_in_the_cache() {
 
 #[test]
 fn e4_an_artifact_is_located_on_any_worker_that_has_it() {
-    let (farm, _clock) = farm();
-    let [w0, w1, w2] = [worker(&farm), worker(&farm), worker(&farm)];
+    let (farm, _clock, [w0, w1, w2]) = farm_of();
     assert_eq!(farm.locate_artifact("a").wait(), Ok(None));
     cache(&farm, w0, "a");
     farm.add_artifact(w2, "a").wait().unwrap();
@@ -124,8 +119,7 @@ fn e4_an_artifact_is_located_on_any_worker_that_has_it() {
 
 #[test]
 fn e5_everything_that_waits_is_told_of_the_stop() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     cache(&farm, w0, "a");
     let pending = ["a", "b"].map(|id| farm.schedule_job(job(id)));
     assert_eq!(pick(&farm, w0), Some("a"));
@@ -147,8 +141,7 @@ fn e5_everything_that_waits_is_told_of_the_stop() {
 
 #[test]
 fn e5_the_last_handle_that_goes_is_a_stop() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let (pending, picking) = (farm.schedule_job(job("a")), farm.pick_job(w0));
     clock.block_until(1);
     drop(farm.clone());
@@ -163,8 +156,7 @@ fn e5_the_last_handle_that_goes_is_a_stop() {
 fn e6_a_pick_takes_from_a_random_one_of_its_queues_that_has_something() {
     let mut firsts = HashSet::new();
     for round in 0..32_u64 {
-        let (farm, clock) = farm();
-        let w0 = worker(&farm);
+        let (farm, clock, [w0]) = farm_of();
         // Earlier draws, so that the random numbers begin elsewhere.
         cache(&farm, w0, "own");
         cache(&farm, w0, "lib");
@@ -186,8 +178,7 @@ fn e6_a_pick_takes_from_a_random_one_of_its_queues_that_has_something() {
 
 #[test]
 fn e10_time_is_the_clocks_alone() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let (tells, hears) = mpsc::channel();
     let schedules = thread::spawn({
         let farm = farm.clone();
@@ -223,8 +214,7 @@ fn e11_a_job_in_many_queues_is_picked_once() {
 
 #[test]
 fn e12_a_lost_worker_gives_its_jobs_back_and_its_artifacts_up() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     cache(&farm, w0, "a");
     cache(&farm, w0, "lib");
     let pending = farm.schedule_job(job("a"));
@@ -252,8 +242,7 @@ fn e12_a_lost_worker_gives_its_jobs_back_and_its_artifacts_up() {
 
 #[test]
 fn e12_the_picks_of_a_lost_worker_end() {
-    let (farm, _clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, _clock, [w0]) = farm_of();
     let picks = [farm.pick_job(w0), farm.pick_job(w0)];
     assert_eq!(farm.remove_worker(w0).wait(), Ok(vec![]));
     for picking in picks {
@@ -263,8 +252,7 @@ fn e12_the_picks_of_a_lost_worker_end() {
 
 #[test]
 fn e12_a_failed_job_can_be_retried() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     let failing = farm.schedule_job(job("a"));
     clock.advance(DEPS_TIMEOUT);
     assert_eq!(pick(&farm, w0), Some("a"));

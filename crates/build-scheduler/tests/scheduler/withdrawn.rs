@@ -2,12 +2,11 @@
 
 use filch_build_scheduler::{JobError, ReportError};
 
-use crate::{DEPS_TIMEOUT, farm, job, job_on, pick, worker};
+use crate::{DEPS_TIMEOUT, farm, farm_of, job, job_on, pick};
 
 #[test]
 fn a_job_that_waits_goes() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let all = [farm.schedule_job(job("a")), farm.schedule_job(job("a"))];
     assert_eq!(farm.withdraw_job("a").wait(), Ok(true));
     for pending in all {
@@ -20,8 +19,7 @@ fn a_job_that_waits_goes() {
 
 #[test]
 fn a_job_that_runs_goes_and_its_worker_learns_it_when_it_reports() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let ids = ["fails", "is given back", "is made"];
     let all = ids.map(|id| farm.schedule_job(job(id)));
     clock.advance(DEPS_TIMEOUT);
@@ -40,8 +38,7 @@ fn a_job_that_runs_goes_and_its_worker_learns_it_when_it_reports() {
 
 #[test]
 fn another_job_of_that_id_may_come() {
-    let (farm, clock) = farm();
-    let w0 = worker(&farm);
+    let (farm, clock, [w0]) = farm_of();
     let _first = farm.schedule_job(job("a"));
     clock.advance(DEPS_TIMEOUT);
     assert_eq!(pick(&farm, w0), Some("a"));
@@ -65,8 +62,7 @@ fn what_is_withdrawn_is_forgotten() {
 
 #[test]
 fn a_dropped_pick_of_a_withdrawn_job_gives_nothing_back() {
-    let (farm, clock) = farm();
-    let [w0, w1] = [worker(&farm), worker(&farm)];
+    let (farm, clock, [w0, w1]) = farm_of();
     let _first = farm.schedule_job(job("a"));
     clock.advance(DEPS_TIMEOUT);
     let picking = farm.pick_job(w0);

@@ -1,7 +1,5 @@
 //! Data without its type.
 
-use std::cell::UnsafeCell;
-
 use filch_data_cell::{DataCell, DataLock, LockError, Lockable};
 use filch_sync::atomic::{AtomicBool, Ordering};
 
@@ -62,17 +60,5 @@ impl<T: Send + Sync + 'static> SharedCell for OwnedCell<T> {
 
     fn end(&self) -> Result<(), LockError> {
         self.cell.try_end().map(drop)
-    }
-}
-
-/// Data of one worker alone.
-pub(crate) trait LocalCell {
-    /// Returns a pointer to the data, for the worker, which must not use it twice at once.
-    fn pointer(&self) -> *mut ();
-}
-
-impl<T: 'static> LocalCell for UnsafeCell<T> {
-    fn pointer(&self) -> *mut () {
-        self.get().cast()
     }
 }

@@ -1,6 +1,5 @@
 //! The data of workers: its place, its owner, its users.
 
-pub(crate) mod by_type_id;
 pub(crate) mod cells;
 pub(crate) mod owners;
 pub(crate) mod table;

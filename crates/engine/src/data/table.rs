@@ -1,10 +1,10 @@
 //! The data that a worker has listed, by type.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::data::cells::{LocalCell, SharedCell};
+use crate::data::cells::SharedCell;
 
 /// The way in which a worker gets data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +31,15 @@ pub(crate) struct Listed {
 #[derive(Clone)]
 pub(crate) enum Place {
     Shared(Arc<dyn SharedCell>),
-    Local(Rc<dyn LocalCell>),
+    /// An `UnsafeCell`, for the worker, which must not use it twice at once.
+    Local(Rc<dyn Any>),
 }
 
 impl Place {
     pub(crate) fn pointer(&self) -> *mut () {
         match self {
             Self::Shared(cell) => cell.pointer(),
-            Self::Local(cell) => cell.pointer(),
+            Self::Local(cell) => Rc::as_ptr(cell).cast_mut().cast(),
         }
     }
 }

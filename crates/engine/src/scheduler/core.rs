@@ -10,17 +10,16 @@ use filch_parker::{AdaptiveSpinner, Parker, Spin};
 use filch_sync::panic::catch_panic;
 use filch_sync::{thread, time};
 
+use crate::counter::Stats;
 use crate::envelope::Envelope;
 use crate::exit::Exit;
 use crate::message::{Message, Order};
-use crate::scheduler::place::Place;
 use crate::scheduler::seat::Seat;
-use crate::scheduler::stats::Stats;
-use crate::shared::Shared;
+use crate::shared::{Place, Shared};
 use crate::worker::cell::WorkerCell;
 use crate::worker::home::Home;
 use crate::worker::spec::Spec;
-use crate::worker::way::GiveWay;
+use crate::worker::turn::GiveWay;
 
 /// The longest time for which it blocks while a worker waits for something that wakes nobody.
 const MOST_BLOCKED: Duration = Duration::from_millis(1);

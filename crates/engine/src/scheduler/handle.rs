@@ -9,9 +9,8 @@ use std::sync::Arc;
 use crate::data::table::Role;
 use crate::request::Request;
 use crate::scheduler::core::Core;
-use crate::scheduler::place::Place;
 use crate::scheduler::unfit::{AddError, Unfit};
-use crate::shared::Shared;
+use crate::shared::{Place, Shared};
 use crate::worker::handle::WorkerHandle;
 use crate::worker::spec::{Spec, Worker};
 

@@ -2,7 +2,5 @@
 
 pub(crate) mod core;
 pub(crate) mod handle;
-pub(crate) mod place;
 pub(crate) mod seat;
-pub(crate) mod stats;
 pub(crate) mod unfit;

@@ -10,8 +10,7 @@ use crate::worker::cell::WorkerCell;
 use crate::worker::home::Home;
 use crate::worker::life::{Step, TASKS_A_TURN};
 use crate::worker::public::Stage;
-use crate::worker::turn::Turn;
-use crate::worker::way::GiveWay;
+use crate::worker::turn::{GiveWay, Turn};
 
 /// A worker's place in its scheduler.
 pub(crate) struct Seat {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use filch_data_cell::{LockError, LockSet, Lockable, Locked, Mask, Refused};
+use filch_data_cell::{LockError, LockSet, Lockable, Locked, Refused};
 
 use crate::data::table::{Place, Table};
 use crate::request::Request;
@@ -55,7 +55,7 @@ impl Bound {
             }
         }
         let Ok(locks) = LockSet::new(cells) else {
-            unreachable!("eight parameters at most, and conflicts are refused before");
+            unreachable!("conflicts are refused before");
         };
         Ok(Self {
             requests: requests.into(),
@@ -65,17 +65,18 @@ impl Bound {
         })
     }
 
-    /// Locks all data that it takes, or none, except what `outer` functions of the same worker have
-    /// locked. Does not wait.
+    /// Locks all data that it takes, or none. Both this and `outer` functions of the same worker
+    /// may read data. Does not wait.
     ///
     /// # Errors
     /// The data that it cannot get.
     pub(crate) fn lock(&self, outer: &[&Self]) -> Result<Held<'_>, Denied> {
-        let skip = match outer {
-            [] => Mask::NONE,
-            outer => self.skip_beside(outer)?,
-        };
-        match self.locks.try_lock(skip) {
+        if !outer.is_empty()
+            && let Some(request) = self.conflict(outer)
+        {
+            return Err(Denied::Nested(request));
+        }
+        match self.locks.try_lock() {
             Ok(locked) => Ok(Held {
                 locked,
                 pointers: &self.pointers,
@@ -84,41 +85,15 @@ impl Bound {
         }
     }
 
-    /// Returns the locks that `outer` functions have already.
-    ///
-    /// # Errors
-    /// The data that excludes theirs.
-    #[cold]
-    fn skip_beside(&self, outer: &[&Self]) -> Result<Mask, Denied> {
-        if let Some(request) = self.conflict(outer) {
-            return Err(Denied::Nested(request));
-        }
-        let mut skip = Mask::NONE;
-        for outer in outer {
-            for (position, request) in self.listed() {
-                if outer.listed().any(|(_, theirs)| theirs.id == request.id) {
-                    let lock = self.locked_for.iter().position(|&own| own == position);
-                    skip = lock.map_or(skip, |lock| skip.with(lock));
-                }
-            }
-        }
-        Ok(skip)
-    }
-
     /// Returns the data that excludes data of `outer` functions of the same worker.
     pub(crate) fn conflict(&self, outer: &[&Self]) -> Option<Request> {
         let mut theirs = outer.iter().flat_map(|outer| outer.listed());
-        theirs.find_map(|(_, theirs)| {
-            let mut own = self.listed();
-            let (_, own) = own.find(|(_, own)| own.excludes(theirs))?;
-            Some(*own)
-        })
+        theirs.find_map(|theirs| self.listed().find(|own| own.excludes(theirs)).copied())
     }
 
     /// The parameters that are data.
-    fn listed(&self) -> impl Iterator<Item = (usize, &Request)> {
-        let requests = self.requests.iter().enumerate();
-        requests.filter_map(|(position, request)| Some((position, request.as_ref()?)))
+    fn listed(&self) -> impl Iterator<Item = &Request> {
+        self.requests.iter().flatten()
     }
 
     fn denied(&self, Refused { position, why }: Refused) -> Denied {

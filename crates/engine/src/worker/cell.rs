@@ -18,9 +18,9 @@ use crate::request::Request;
 use crate::route::TaskKind;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::inbox::{Inbox, Queued};
-use crate::worker::operations::Call;
 use crate::worker::public::{Public, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
+use crate::worker::turn::Call;
 
 /// A living worker. Only the thread of its scheduler reaches it.
 pub(crate) struct WorkerCell {

@@ -7,27 +7,16 @@ use std::time::Duration;
 use crate::envelope::Envelope;
 use crate::error::{RemoveError, SendError};
 use crate::exit::Exit;
-use crate::routes::Routes;
+use crate::links::Links;
 use crate::task::Task;
 use crate::worker::public::{Public, Stage};
-
-/// The way into an engine's schedulers, for the handles of workers.
-pub(crate) trait Inlet: Send + Sync {
-    fn routes(&self) -> &Routes;
-
-    /// Makes that scheduler look at its workers.
-    fn wake(&self, scheduler: usize);
-
-    /// # Errors
-    /// The task, if the scheduler is gone.
-    fn send_to(&self, scheduler: usize, worker: usize, task: Envelope) -> Result<(), Envelope>;
-}
 
 /// A worker that was added. Dropping it changes nothing.
 #[derive(Clone)]
 pub struct WorkerHandle {
     pub(crate) public: Arc<Public>,
-    pub(crate) inlet: Arc<dyn Inlet>,
+    /// The way to its scheduler.
+    pub(crate) links: Arc<Links>,
 }
 
 impl WorkerHandle {
@@ -68,7 +57,7 @@ impl WorkerHandle {
         if !self.public.tell_to_end(Exit::Removed) {
             return Err(RemoveError::Ending);
         }
-        self.inlet.wake(self.public.scheduler);
+        self.links.wake(self.public.scheduler);
         Ok(())
     }
 
@@ -78,7 +67,7 @@ impl WorkerHandle {
     /// # Errors
     /// The task, if the worker does not list its type, or has ended.
     pub fn send<T: Task>(&self, task: T) -> Result<(), SendError<T>> {
-        let route = self.inlet.routes().route::<T>();
+        let route = self.links.routes().route::<T>();
         if !self.public.lists_task(route.kind) {
             return Err(SendError::Unlisted(task));
         }
@@ -89,7 +78,7 @@ impl WorkerHandle {
         let Public {
             scheduler, number, ..
         } = *self.public;
-        let sent = self.inlet.send_to(scheduler, number, envelope);
+        let sent = self.links.send_to(scheduler, number, envelope);
         sent.map_err(|envelope| SendError::Ended(envelope.into_task()))
     }
 }

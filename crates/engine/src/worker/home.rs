@@ -3,17 +3,16 @@
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use filch_parker::Unparker;
 
-use crate::data::by_type_id::ByTypeId;
 use crate::data::owners::Owners;
 use crate::links::Links;
-use crate::route::Route;
-use crate::routes::Routes;
+use crate::route::{Route, Routes};
 
 /// The scheduler of a worker, as the worker knows it. Only the scheduler's thread reaches it.
 pub(crate) struct Home {
@@ -88,5 +87,29 @@ impl Home {
         let mut routes = self.routes.borrow_mut();
         let known = routes.entry(id);
         Rc::clone(known.or_insert_with(|| Rc::new(ask(self.links.routes()))))
+    }
+}
+
+/// The hasher of a map from type ids: their own bits are their hash.
+type ByTypeId = BuildHasherDefault<OwnBits>;
+
+#[derive(Default)]
+struct OwnBits(u64);
+
+impl Hasher for OwnBits {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    /// Takes the bits that a type id writes.
+    fn write_u64(&mut self, bits: u64) {
+        self.0 = bits;
+    }
+
+    /// Works, but std never hashes a type id by it.
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
     }
 }

@@ -6,8 +6,6 @@ pub(crate) mod handle;
 pub(crate) mod home;
 pub(crate) mod inbox;
 pub(crate) mod life;
-pub(crate) mod operations;
 pub(crate) mod public;
 pub(crate) mod spec;
 pub(crate) mod turn;
-pub(crate) mod way;

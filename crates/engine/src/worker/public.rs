@@ -199,7 +199,7 @@ impl Public {
         let mut exit = lock(&self.exit);
         let mut is_over = false;
         while exit.is_none() && !is_over {
-            (exit, is_over) = wait_until(&self.ended, &self.exit, exit, deadline);
+            (exit, is_over) = wait_until(&self.ended, &self.exit, exit, Some(deadline));
         }
         exit.clone()
     }

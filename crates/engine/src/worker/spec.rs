@@ -13,12 +13,11 @@ use crate::data::cells::OwnedCell;
 use crate::data::table::{Listed, Place, Role};
 use crate::function::{Function, Handler};
 use crate::request::Request;
-use crate::route::Route;
-use crate::routes::Routes;
+use crate::route::{Route, Routes};
 use crate::task::Task;
 use crate::worker::handle::WorkerHandle;
-use crate::worker::operations::Call;
 use crate::worker::public::Public;
+use crate::worker::turn::Call;
 
 /// The default size of a fiber's stack.
 const STACK: usize = 256 * 1024;

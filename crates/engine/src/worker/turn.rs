@@ -1,26 +1,19 @@
 //! A worker's turn: the worker, its home, and its way to let others run.
 
-use std::any::TypeId;
-use std::ptr::NonNull;
-use std::rc::Rc;
+use std::fmt;
 use std::thread;
-use std::time::Instant;
 
-use filch_parker::Unparker;
-
-use crate::envelope::Envelope;
-use crate::error::ReceiveError;
-use crate::exit::Exit;
 use crate::request::Request;
-use crate::route::{Route, TaskKind};
-use crate::routes::Routes;
-use crate::worker::bound::{Bound, Denied};
-use crate::worker::cell::{Ran, WorkerCell};
+use crate::worker::bound::Denied;
+use crate::worker::cell::WorkerCell;
 use crate::worker::home::Home;
-use crate::worker::inbox::Queued;
-use crate::worker::operations::{Call, Operations, Stopped};
 use crate::worker::public::WaitsFor;
-use crate::worker::way::GiveWay;
+
+/// The way in which a worker lets others run.
+pub(crate) trait GiveWay {
+    /// Returns when it is the worker's turn again.
+    fn give_way(&self);
+}
 
 /// A worker's turn.
 pub(crate) struct Turn<'a> {
@@ -36,9 +29,12 @@ impl Turn<'_> {
     }
 
     /// Gives way, as the worker cannot get its data.
-    fn wait_out(&self, denied: Denied) -> Result<(), Stopped> {
+    ///
+    /// # Errors
+    /// The data, if code around this has locked it.
+    pub(crate) fn wait_out(&self, denied: Denied) -> Result<(), Request> {
         if let Denied::Nested(request) = denied {
-            return Err(Stopped::Conflict(request));
+            return Err(request);
         }
         self.worker.denied(denied);
         self.give_way(true);
@@ -47,20 +43,17 @@ impl Turn<'_> {
         }
         Ok(())
     }
-}
 
-impl Operations for Turn<'_> {
-    fn name(&self) -> &str {
-        &self.worker.public.name
-    }
-
-    fn is_ending(&self) -> bool {
+    /// Returns whether the worker must end.
+    pub(crate) fn is_ending(&self) -> bool {
         // Code that unwinds ends its worker. A destructor that waits meanwhile would let others run
         // on a thread that seems to panic.
         self.worker.is_ending() || thread::panicking()
     }
 
-    fn give_way(&self, is_polled: bool) {
+    /// Lets others run once. The worker's turn comes again soon if it `is_polled`, and otherwise
+    /// when its scheduler is woken.
+    pub(crate) fn give_way(&self, is_polled: bool) {
         if thread::panicking() {
             return;
         }
@@ -70,98 +63,23 @@ impl Operations for Turn<'_> {
         self.way.give_way();
     }
 
-    fn wait_for(&self, what: Option<WaitsFor>) {
+    /// Shows the thing that the worker waits for, or that it goes on.
+    pub(crate) fn wait_for(&self, what: Option<WaitsFor>) {
         self.worker.show_wait(what);
         if what.is_none() {
             self.home.has_progressed();
         }
     }
+}
 
-    fn be_awaited_at(&self, moment: Instant) {
-        self.home.is_awaited_at(moment);
-    }
+/// The worker that calls a function, for the function's parameters. Opaque.
+#[derive(Clone, Copy)]
+pub struct Call<'a>(pub(crate) &'a Turn<'a>);
 
-    fn unparker(&self) -> Unparker {
-        self.home.unparker.clone()
-    }
-
-    fn route(&self, id: TypeId, ask: fn(&Routes) -> Route) -> Rc<Route> {
-        self.home.route(id, ask)
-    }
-
-    fn broadcast(&self, route: &Route, envelope: Envelope) -> usize {
-        self.home.links.broadcast(route, envelope)
-    }
-
-    fn lists_task(&self, kind: TaskKind) -> bool {
-        self.worker.public.lists_task(kind)
-    }
-
-    fn run_nested(&self, kind: TaskKind, task: NonNull<()>) -> Result<(), Stopped> {
-        if !self.worker.runs(kind) {
-            return Err(Stopped::Unlisted);
-        }
-        if !self.worker.is_bound() {
-            return Err(Stopped::Early);
-        }
-        // Before the first of its functions runs, not between them.
-        if let Some(request) = self.worker.conflict(kind) {
-            return Err(Stopped::Conflict(request));
-        }
-        let mut next = 0;
-        while !self.is_ending() {
-            match self
-                .worker
-                .run_functions(self.call(), kind, task, &mut next)
-            {
-                Ok(Ran::Yes) => return Ok(()),
-                Ok(Ran::Later(denied)) => self.wait_out(denied)?,
-                Err((during, message)) => {
-                    self.worker.tell_to_end(Exit::Panicked { during, message });
-                    return Err(Stopped::Panicked);
-                }
-            }
-        }
-        Err(Stopped::Ending)
-    }
-
-    fn run_queued(&self) -> usize {
-        let mut ran = 0;
-        let may_run = || self.worker.is_bound() && !self.is_ending();
-        while may_run() && self.worker.run_oldest(self.call()) {
-            self.home.has_progressed();
-            ran += 1;
-        }
-        ran
-    }
-
-    fn receive(&self, kind: TaskKind) -> Result<Option<Queued>, ReceiveError> {
-        self.worker.receive(kind)
-    }
-
-    fn received(&self, queued: Queued, has_run: bool) {
-        self.worker.received(queued, has_run);
-    }
-
-    fn is_read_only(&self, request: &Request) -> bool {
-        self.worker.is_read_only(request)
-    }
-
-    fn bound(&self, id: TypeId, requests: Vec<Option<Request>>) -> Result<Rc<Bound>, Denied> {
-        self.worker.bound_for(id, requests)
-    }
-
-    fn lock(
-        &self,
-        bound: &Rc<Bound>,
-        call: &mut dyn FnMut(&[*mut ()]),
-    ) -> Result<Result<(), String>, Stopped> {
-        while !self.is_ending() {
-            match self.worker.call(bound, &mut *call) {
-                Ok(result) => return Ok(result),
-                Err(denied) => self.wait_out(denied)?,
-            }
-        }
-        Err(Stopped::Ending)
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Call")
+            .field(&self.0.worker.public.name)
+            .finish()
     }
 }

@@ -26,6 +26,13 @@ pub(crate) fn engine() -> Ends {
     Ends(Engine::new())
 }
 
+/// Makes an engine with one scheduler.
+pub(crate) fn only() -> (Ends, Scheduler) {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    (engine, scheduler)
+}
+
 /// Makes an engine whose schedulers block after the first round without work.
 pub(crate) fn sleepy_engine() -> Ends {
     Ends(Engine::with_rounds_before_rest(0))
@@ -89,6 +96,12 @@ pub(crate) fn here<R>(engine: &Engine, code: impl FnOnce(&LocalScheduler) -> R) 
     engine.local_scheduler("here", code).unwrap()
 }
 
+/// Calls `code` with an engine, and its only scheduler, which this thread drives.
+pub(crate) fn alone<R>(code: impl FnOnce(&Engine, &LocalScheduler) -> R) -> R {
+    let engine = Engine::new();
+    here(&engine, |local| code(&engine, local))
+}
+
 /// Drives a scheduler until that holds.
 #[track_caller]
 pub(crate) fn drive(scheduler: &LocalScheduler, holds: impl Fn() -> bool) {
@@ -139,6 +152,12 @@ pub(crate) struct Logged(Arc<Mutex<Vec<String>>>);
 impl Logged {
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes a log, and a second handle of it.
+    pub(crate) fn pair() -> (Self, Self) {
+        let log = Self::new();
+        (log.clone(), log)
     }
 
     pub(crate) fn add(&self, entry: impl Into<String>) {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{EndsInTime, Logged, drive, engine, here, holds};
-use filch_engine::{Completed, Context, Engine, Exit, LockDataError, Worker};
+use crate::common::{EndsInTime, Logged, alone, drive, engine, holds, only};
+use filch_engine::{Completed, Context, Exit, LockDataError, Worker};
 
 #[derive(Clone)]
 struct Ping(u32);
@@ -25,8 +25,7 @@ fn d8_group_data_is_changed_by_workers_of_its_scheduler_and_read_by_others() {
         .group::<World>()
         .on(|ping: &Ping, world: &mut World| world.0 += ping.0);
     here.add(adds).unwrap();
-    let log = Logged::new();
-    let told = log.clone();
+    let (log, told) = Logged::pair();
     let reads = Worker::new("reads")
         .shared::<World>()
         .on(move |_: &Pong, world: &World| told.add(world.0.to_string()));
@@ -43,8 +42,7 @@ fn d8_local_data_need_not_be_send_and_is_each_workers_own() {
     use std::cell::Cell;
     use std::rc::Rc;
 
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let log = Logged::new();
     for first in [10_u32, 20] {
         let log = log.clone();
@@ -77,8 +75,7 @@ fn d8_group_data_of_another_scheduler_is_an_error() {
 /// meanwhile, and others get the two.
 #[test]
 fn d9_a_task_locks_all_of_its_data_or_none() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let here = local.handle();
         let log = Logged::new();
         let gate = Arc::new(AtomicUsize::new(0));
@@ -170,8 +167,7 @@ fn d9_readers_share_and_a_writer_excludes() {
 #[test]
 fn d9_two_workers_that_take_the_same_data_the_other_way_round_never_wait_for_ever() {
     const ROUNDS: u32 = 2_000;
-    let engine = engine();
-    let scheduler = engine.start("owner");
+    let (engine, scheduler) = only();
     let owner = Worker::new("owner").owns(|| World(0)).owns(|| Input(0));
     scheduler.add(owner).unwrap();
     // Of one scheduler and in fibers, as only they may change group data; they give way inside.
@@ -196,8 +192,7 @@ fn d9_two_workers_that_take_the_same_data_the_other_way_round_never_wait_for_eve
                 (world.0, input.0) = (world.0 + ping.0, input.0 + ping.0);
             },
         );
-    let log = Logged::new();
-    let told = log.clone();
+    let (log, told) = Logged::pair();
     let reads = Worker::new("reads").shared::<Input>().shared::<World>().on(
         move |_: &Pong, input: &Input, world: &World| {
             assert_eq!(world.0, input.0);
@@ -218,10 +213,8 @@ fn d9_two_workers_that_take_the_same_data_the_other_way_round_never_wait_for_eve
 
 #[test]
 fn d11_a_run_locks_data_for_a_closure() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let log = Logged::new();
-    let told = log.clone();
+    let (_engine, scheduler) = only();
+    let (log, told) = Logged::pair();
     let worker = Worker::new("runs")
         .owns(|| World(1))
         .local(|| Input(2))
@@ -248,8 +241,7 @@ fn d8_shared_data_cannot_be_locked_to_be_changed() {
     let engine = engine();
     let (here, there) = (engine.start("here"), engine.start("there"));
     here.add(Worker::new("owner").owns(|| World(0))).unwrap();
-    let log = Logged::new();
-    let told = log.clone();
+    let (log, told) = Logged::pair();
     let user = Worker::new("user")
         .shared::<World>()
         .in_fiber()
@@ -264,8 +256,7 @@ fn d8_shared_data_cannot_be_locked_to_be_changed() {
 /// A task that waits for data keeps its place among its functions.
 #[test]
 fn d9_a_function_that_has_run_is_not_run_again_when_the_next_one_waits() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let gate = Arc::new(AtomicUsize::new(0));
         local.handle().add(holds(World(0), &gate)).unwrap();
         let log = Logged::new();

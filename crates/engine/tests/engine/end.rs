@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::common::{drive, here, until, within};
+use crate::common::{alone, drive, here, until, within};
 use filch_engine::{Completed, Engine, Exit, Stage, Unfit, Worker};
 
 #[derive(Clone)]
@@ -100,8 +100,7 @@ fn each_of_two_that_join_waits_for_all_schedulers() {
 
 #[test]
 fn a_local_scheduler_that_is_over_is_terminated_and_keeps_nobody_waiting() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let sender = engine.sender::<Ping>();
         local
             .handle()

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{EndsInTime, Logged, drive, engine, here, report, until};
-use filch_engine::{Completed, Context, Engine, Exit, Unfit, Worker};
+use crate::common::{EndsInTime, Logged, alone, drive, only, report, until};
+use filch_engine::{Completed, Context, Exit, Unfit, Worker};
 
 #[derive(Clone)]
 struct Ping(u32);
@@ -14,8 +14,7 @@ struct Pong;
 
 #[test]
 fn d5_a_fiber_with_its_own_run_takes_turns_with_the_others() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (_engine, scheduler) = only();
     let log = Logged::new();
     // Each of them waits for the other one's turns.
     let turns = Arc::new(AtomicUsize::new(0));
@@ -43,8 +42,7 @@ fn d5_a_fiber_with_its_own_run_takes_turns_with_the_others() {
 
 #[test]
 fn d5_a_fiber_without_a_run_runs_its_tasks_and_may_wait_in_them() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let log = Logged::new();
     let gates = Arc::new(AtomicUsize::new(0));
     for own in 1..=2 {
@@ -76,10 +74,8 @@ fn d5_a_fiber_without_a_run_runs_its_tasks_and_may_wait_in_them() {
 
 #[test]
 fn d5_a_worker_with_its_own_run_and_no_fiber_has_its_scheduler_to_itself() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let log = Logged::new();
-    let told = log.clone();
+    let (engine, scheduler) = only();
+    let (log, told) = Logged::pair();
     let alone = || {
         let told = told.clone();
         Worker::new("alone")
@@ -109,8 +105,7 @@ fn d5_a_worker_with_its_own_run_and_no_fiber_has_its_scheduler_to_itself() {
 
 #[test]
 fn d5_a_worker_without_fiber_and_run_gives_way_when_its_queue_is_empty() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let log = Logged::new();
         for name in ["a", "b"] {
             let log = log.clone();
@@ -130,8 +125,7 @@ fn d5_a_worker_without_fiber_and_run_gives_way_when_its_queue_is_empty() {
 
 #[test]
 fn d6_a_worker_without_a_fiber_steps_the_scheduler_while_it_waits() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let log = Logged::new();
         let (asks, answers) = (log.clone(), log.clone());
         let worker = Worker::new("asks").on(move |_: &Ping, context: Context<'_>| {
@@ -153,10 +147,8 @@ fn d6_a_worker_without_a_fiber_steps_the_scheduler_while_it_waits() {
 /// The worker must not begin a second task inside the first, though the scheduler takes turns.
 #[test]
 fn d6_a_worker_that_waits_on_the_stack_is_not_entered_again() {
-    let engine = Engine::new();
-    here(&engine, |local| {
-        let log = Logged::new();
-        let told = log.clone();
+    alone(|engine, local| {
+        let (log, told) = Logged::pair();
         let worker = Worker::new("waits").on(move |ping: &Ping, context: Context<'_>| {
             told.add(format!("begins {}", ping.0));
             (0..5).for_each(|_| context.give_way().unwrap());
@@ -174,10 +166,8 @@ fn d6_a_worker_that_waits_on_the_stack_is_not_entered_again() {
 #[test]
 fn a_worker_that_waits_is_released_when_it_is_to_end() {
     for in_fiber in [false, true] {
-        let engine = engine();
-        let scheduler = engine.start("only");
-        let log = Logged::new();
-        let told = log.clone();
+        let (engine, scheduler) = only();
+        let (log, told) = Logged::pair();
         let mut worker = Worker::new("waits").on(move |_: &Ping, context: Context<'_>| {
             told.add("waits");
             told.add(format!("{:?}", context.wait_until(|| false)));
@@ -198,8 +188,7 @@ fn a_worker_that_waits_is_released_when_it_is_to_end() {
 /// of their own must wait for their turn, and the others go on.
 #[test]
 fn a_stack_that_waits_build_up_has_a_bound() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     // Waits that are over do not count.
     let before = Worker::new("before").on(|_: &Pong, context: Context<'_>| {
         (0..200).for_each(|_| context.give_way().unwrap());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::{EndsInTime, Logged, drive, engine, here, until, within};
+use crate::common::{EndsInTime, Logged, alone, drive, engine, only, until, within};
 use filch_engine::{Completed, Context, Engine, Exit, RemoveError, Stage, Worker};
 
 #[derive(Clone)]
@@ -34,8 +34,7 @@ struct Alone(#[expect(dead_code, reason = "dropped")] Tells);
 
 #[test]
 fn d1_a_scheduler_lives_on_without_workers() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     for round in 0..3 {
         let worker = scheduler
             .add(Worker::new("guest").on(|_: &Ping| {}))
@@ -70,8 +69,7 @@ fn d1_every_scheduler_has_a_thread_of_its_own() {
 
 #[test]
 fn d2_a_worker_leaves_by_itself_and_only_once() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (_engine, scheduler) = only();
     let may_end = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&may_end);
     let worker = Worker::new("stays").in_fiber().run(move |context| {
@@ -98,10 +96,8 @@ fn d2_a_worker_leaves_by_itself_and_only_once() {
 
 #[test]
 fn d4_a_scheduler_with_nothing_to_do_blocks_and_a_task_wakes_it() {
-    let engine = Engine::new();
-    here(&engine, |local| {
-        let log = Logged::new();
-        let told = log.clone();
+    alone(|engine, local| {
+        let (log, told) = Logged::pair();
         let worker = Worker::new("worker").on(move |ping: &Ping| told.add(ping.0.to_string()));
         local.handle().add(worker).unwrap();
         let rests = || engine.report().schedulers[0].rests;
@@ -165,10 +161,8 @@ fn d7_a_life_goes_through_its_stages_in_order() {
 /// A thread that waits for a task in the queue is released, and the task is not run.
 #[test]
 fn d7_an_ending_worker_empties_its_queue_without_running_it() {
-    let engine = Engine::new();
-    here(&engine, |local| {
-        let log = Logged::new();
-        let told = log.clone();
+    alone(|engine, local| {
+        let (log, told) = Logged::pair();
         let worker = Worker::new("worker").on(move |_: &Ping| told.add("runs"));
         let worker = local.handle().add(worker).unwrap();
         local.update();
@@ -186,10 +180,8 @@ fn d7_an_ending_worker_empties_its_queue_without_running_it() {
 
 #[test]
 fn d7_a_run_that_is_to_end_runs_no_task_of_its_queue() {
-    let engine = Engine::new();
-    here(&engine, |local| {
-        let log = Logged::new();
-        let told = log.clone();
+    alone(|engine, local| {
+        let (log, told) = Logged::pair();
         let worker = Worker::new("worker")
             .in_fiber()
             .on(|_: &Ping| {})
@@ -216,8 +208,7 @@ fn d7_a_task_of_a_worker_that_ends_is_told_of_at_once() {
 
 /// Checks a task that comes for `ends` while that ends.
 fn is_told_of_at_once(ends: Worker) {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let log = Logged::new();
         let (asks, seen) = (log.clone(), log.clone());
         let below = Worker::new("below").on(move |_: &Ping, context: Context<'_>| {
@@ -265,8 +256,7 @@ fn d7_what_was_made_last_goes_first() {
 
 #[test]
 fn d7_nobody_sees_data_before_its_setup_owner_is_over() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|_, local| {
         // Others have their turns between its two parts.
         let owner = Worker::new("owner")
             .in_fiber()
@@ -274,8 +264,7 @@ fn d7_nobody_sees_data_before_its_setup_owner_is_over() {
             .setup_owner(|context: Context<'_>| (0..3).for_each(|_| context.give_way().unwrap()))
             .setup_owner(|number: &mut u32| *number = 2);
         local.handle().add(owner).unwrap();
-        let log = Logged::new();
-        let told = log.clone();
+        let (log, told) = Logged::pair();
         let user = Worker::new("user")
             .group::<u32>()
             .setup(move |number: &u32| told.add(number.to_string()));
@@ -287,8 +276,7 @@ fn d7_nobody_sees_data_before_its_setup_owner_is_over() {
 
 #[test]
 fn a_worker_sleeps_until_its_moment_and_not_for_ever() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (_engine, scheduler) = only();
     let moment = Instant::now() + Duration::from_millis(3);
     let sleeps = Worker::new("sleeps").in_fiber().run(move |context| {
         assert_eq!(context.sleep_until(moment), Ok(()));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Logged, drive, engine, here, holds, report};
-use filch_engine::{Completed, Context, Engine, Exit, WaitsFor, Worker};
+use crate::common::{Logged, alone, drive, holds, only, report};
+use filch_engine::{Completed, Context, Exit, WaitsFor, Worker};
 
 #[derive(Clone)]
 struct Ping(u32);
@@ -14,8 +14,7 @@ struct Pong;
 
 #[test]
 fn a_worker_runs_a_task_after_the_one_that_it_follows() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let log = Logged::new();
     let rounds = 50;
     // The first one gives way in the middle of each task; the second one must not overtake it.
@@ -51,8 +50,7 @@ fn a_worker_runs_a_task_after_the_one_that_it_follows() {
 
 #[test]
 fn a_follower_runs_a_task_that_its_leader_does_not_list() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let leads = Worker::new("leads")
         .in_fiber()
         .on(|_: &Ping, context: Context<'_>| {
@@ -69,8 +67,7 @@ fn a_follower_runs_a_task_that_its_leader_does_not_list() {
 /// The leader is in the middle of the second task, which does not delay the follower's first one.
 #[test]
 fn a_follower_runs_what_its_leader_has_run_and_shows_that_it_waits_for_the_rest() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let gate = Arc::new(AtomicUsize::new(1));
         let open = Arc::clone(&gate);
         let leads = Worker::new("leads")
@@ -80,8 +77,7 @@ fn a_follower_runs_what_its_leader_has_run_and_shows_that_it_waits_for_the_rest(
                 context.wait_until(may_end).unwrap();
             });
         let leads = local.handle().add(leads).unwrap();
-        let log = Logged::new();
-        let told = log.clone();
+        let (log, told) = Logged::pair();
         let follows = Worker::new("follows")
             .after(&leads)
             .on(move |ping: &Ping| told.add(ping.0.to_string()));
@@ -90,7 +86,7 @@ fn a_follower_runs_what_its_leader_has_run_and_shows_that_it_waits_for_the_rest(
             engine.broadcast(Ping(number));
         });
         drive(local, || log.len() == 1);
-        let waits_for = || report(&engine).workers[1].waits_for;
+        let waits_for = || report(engine).workers[1].waits_for;
         assert_eq!(waits_for(), Some(WaitsFor::After));
         assert_eq!(log.take(), ["1"]);
         gate.store(2, Ordering::Relaxed);
@@ -103,8 +99,7 @@ fn a_follower_runs_what_its_leader_has_run_and_shows_that_it_waits_for_the_rest(
 /// The leader is still in the outer task when the inner one is over.
 #[test]
 fn a_leader_that_runs_a_task_inside_another_one_is_not_overtaken() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let log = Logged::new();
         let (first, second) = (log.clone(), log.clone());
         let leads = Worker::new("leads")
@@ -134,8 +129,7 @@ fn a_leader_that_runs_a_task_inside_another_one_is_not_overtaken() {
 /// The leader waits, as it ends, for a user of its data, which waits for the follower.
 #[test]
 fn a_follower_runs_a_task_that_its_leader_panicked_in_while_that_ends() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let log = Logged::new();
         let (seen, told) = (log.clone(), log.clone());
         let uses = Worker::new("uses")
@@ -170,8 +164,7 @@ fn a_follower_runs_a_task_that_its_leader_panicked_in_while_that_ends() {
 /// The leader's task is in its queue, as its data is locked.
 #[test]
 fn a_follower_does_not_overtake_a_leader_that_waits_for_data() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let gate = Arc::new(AtomicUsize::new(0));
         local.handle().add(holds(5_u32, &gate)).unwrap();
         let log = Logged::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{EndsInTime, Logged, drive, engine, here, report, until};
+use crate::common::{EndsInTime, Logged, drive, engine, here, only, report, until};
 use filch_engine::{Completed, Context, Exit, Stage, WaitsFor, Worker};
 
 #[derive(Clone)]
@@ -47,8 +47,7 @@ fn d8_an_owner_waits_for_its_users_before_it_destroys_data() {
     let owner = here.add(Worker::new("owner").owns(|| World(7))).unwrap();
     let gate = Arc::new(AtomicUsize::new(0));
     let open = Arc::clone(&gate);
-    let log = Logged::new();
-    let told = log.clone();
+    let (log, told) = Logged::pair();
     let user = Worker::new("user").shared::<World>().in_fiber().on(
         move |_: &Ping, context: Context<'_>, world: &World| {
             told.add("has it");
@@ -116,12 +115,10 @@ fn d8_an_owner_that_is_to_end_ends_beside_readers_that_always_overlap() {
 
 #[test]
 fn d8_an_owner_gives_way_to_users_of_its_own_scheduler() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let owner = Worker::new("owner").owns(|| World(7));
     let owner = scheduler.add(owner).unwrap();
-    let log = Logged::new();
-    let told = log.clone();
+    let (log, told) = Logged::pair();
     let user = Worker::new("user").group::<World>().in_fiber().on(
         move |_: &Ping, context: Context<'_>, world: &mut World| {
             told.add("has it");
@@ -169,8 +166,7 @@ fn d8_nobody_is_bound_to_data_that_is_to_be_destroyed() {
     };
     let name = std::any::type_name::<World>();
     until(|| waits_for(0, 0) == Some(WaitsFor::Users(name)));
-    let log = Logged::new();
-    let told = log.clone();
+    let (log, told) = Logged::pair();
     let late = Worker::new("late")
         .shared::<World>()
         .on(move |_: &Ping, world: &World| told.add(world.0.to_string()));

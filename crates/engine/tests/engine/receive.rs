@@ -1,6 +1,6 @@
 //! Row D5: a worker's own `run` receives its tasks.
 
-use crate::common::{EndsInTime, Logged, engine, report, until};
+use crate::common::{EndsInTime, Logged, engine, only, report, until};
 use filch_engine::{Completed, Context, Engine, Exit, ReceiveError, Unfit, WaitsFor, Worker};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -11,8 +11,7 @@ struct Pong(u32);
 
 #[test]
 fn d5_a_run_receives_each_type_in_its_order() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let log = Logged::new();
     let run = {
         let log = log.clone();
@@ -98,8 +97,7 @@ fn d10_a_task_that_its_run_panics_with_has_not_run() {
 
 #[test]
 fn d7_a_run_that_waits_for_a_task_ends_when_it_is_told_to() {
-    let engine = engine();
-    let scheduler = engine.start("one");
+    let (engine, scheduler) = only();
     let log = Logged::new();
     for in_fiber in [false, true] {
         let run = {
@@ -165,8 +163,7 @@ fn what_it_does_not_list_it_does_not_receive() {
 
 #[test]
 fn what_nobody_could_receive_is_refused() {
-    let engine = engine();
-    let scheduler = engine.start("one");
+    let (_engine, scheduler) = only();
     let name = std::any::type_name::<Ping>();
     let never = scheduler.add(Worker::new("never").receives::<Ping>());
     assert_eq!(never.unwrap_err().reason, Unfit::NeverReceived(name));
@@ -177,8 +174,7 @@ fn what_nobody_could_receive_is_refused() {
 
 #[test]
 fn d5_after_one_that_receives_comes_after_it_has_received() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let log = Logged::new();
     let run = {
         let log = log.clone();

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{EndsInTime, Logged, drive, engine, here, within};
+use crate::common::{EndsInTime, Logged, drive, engine, here, only, within};
 use filch_engine::{Completed, Context, Engine, Exit, NestedError, StartError, Unfit, Worker};
 
 #[derive(Clone)]
@@ -29,40 +29,33 @@ fn refused(worker: Worker) -> String {
 #[test]
 fn what_a_worker_lists_must_fit_what_its_functions_take() {
     let worker = || Worker::new("worker");
-    let twice = worker().owns(|| World(0)).group::<World>();
-    assert_eq!(refused(twice), "worker: it lists World twice");
-
-    let unlisted = worker().on(|_: &Ping, _: &World| {});
-    assert_eq!(
-        refused(unlisted),
-        "worker: Ping takes &World, which the worker does not list"
-    );
-
-    let conflict = worker()
-        .owns(|| World(0))
-        .on(|_: &Ping, _: &World, _: &mut World| {});
-    assert_eq!(
-        refused(conflict),
-        "worker: Ping takes &World and &mut World at once"
-    );
-
-    let read_only = worker().shared::<World>().on(|_: &Ping, _: &mut World| {});
-    assert_eq!(
-        refused(read_only),
-        "worker: Ping takes &mut World, which is shared: it may only be read"
-    );
-
-    let not_own = worker().group::<World>().setup_owner(|_: &World| {});
-    assert_eq!(
-        refused(not_own),
-        "worker: `setup_owner` takes &World, which the worker does not own"
-    );
-
-    let setup = worker().setup(|_: &World| {});
-    assert_eq!(
-        refused(setup),
-        "worker: setup takes &World, which the worker does not list"
-    );
+    let owner = || worker().owns(|| World(0));
+    let cases = [
+        (owner().group::<World>(), "it lists World twice"),
+        (
+            worker().on(|_: &Ping, _: &World| {}),
+            "Ping takes &World, which the worker does not list",
+        ),
+        (
+            owner().on(|_: &Ping, _: &World, _: &mut World| {}),
+            "Ping takes &World and &mut World at once",
+        ),
+        (
+            worker().shared::<World>().on(|_: &Ping, _: &mut World| {}),
+            "Ping takes &mut World, which is shared: it may only be read",
+        ),
+        (
+            worker().group::<World>().setup_owner(|_: &World| {}),
+            "`setup_owner` takes &World, which the worker does not own",
+        ),
+        (
+            worker().setup(|_: &World| {}),
+            "setup takes &World, which the worker does not list",
+        ),
+    ];
+    for (worker, reason) in cases {
+        assert_eq!(refused(worker), format!("worker: {reason}"));
+    }
 }
 
 #[test]
@@ -120,8 +113,7 @@ fn an_engine_has_so_many_schedulers_and_no_more() {
 
 #[test]
 fn a_task_that_panics_with_three_data_ends_its_worker_and_poisons_what_it_changed() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let owner = Worker::new("owner")
         .owns(|| World(0))
         .owns(|| Input(0))
@@ -140,8 +132,7 @@ fn a_task_that_panics_with_three_data_ends_its_worker_and_poisons_what_it_change
         );
     let panics = scheduler.add(panics).unwrap();
     // It only read the input: another worker goes on with it.
-    let log = Logged::new();
-    let told = log.clone();
+    let (log, told) = Logged::pair();
     let reads = Worker::new("reads")
         .group::<Input>()
         .on(move |_: &Look, input: &Input| told.add(format!("input {}", input.0)));
@@ -160,8 +151,7 @@ fn a_task_that_panics_with_three_data_ends_its_worker_and_poisons_what_it_change
 
 #[test]
 fn code_that_panics_elsewhere_ends_its_worker_alone() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let cases = [
         Worker::new("own").owns(|| -> World { panic!("own") }),
         Worker::new("local").local(|| -> World { panic!("local") }),
@@ -188,10 +178,8 @@ fn code_that_panics_elsewhere_ends_its_worker_alone() {
 
 #[test]
 fn a_nested_task_that_panics_ends_the_worker_behind_the_one_around_it() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let log = Logged::new();
-    let told = log.clone();
+    let (engine, scheduler) = only();
+    let (log, told) = Logged::pair();
     let worker = Worker::new("both")
         .on(move |_: &Ping, context: Context<'_>| {
             let error = context.run_task(Pong).unwrap_err();
@@ -211,20 +199,11 @@ fn a_nested_task_that_panics_ends_the_worker_behind_the_one_around_it() {
 
 #[test]
 fn a_stack_that_nobody_can_have_ends_its_worker() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let greedy = scheduler
-        .add(Worker::new("greedy").in_fiber_of(usize::MAX / 2))
-        .unwrap();
-    assert_eq!(greedy.ends(), Exit::NoStack);
-}
-
-#[test]
-fn a_stack_size_beyond_all_memory_ends_its_worker() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let greedy = Worker::new("greedy").in_fiber_of(usize::MAX);
-    assert_eq!(scheduler.add(greedy).unwrap().ends(), Exit::NoStack);
+    let (_engine, scheduler) = only();
+    for bytes in [usize::MAX / 2, usize::MAX] {
+        let greedy = Worker::new("greedy").in_fiber_of(bytes);
+        assert_eq!(scheduler.add(greedy).unwrap().ends(), Exit::NoStack);
+    }
 }
 
 #[test]
@@ -251,8 +230,7 @@ impl Drop for GivesWay<'_> {
 #[test]
 fn code_that_unwinds_does_not_wait() {
     for in_fiber in [false, true] {
-        let engine = engine();
-        let scheduler = engine.start("only");
+        let (engine, scheduler) = only();
         let (dropped, log) = (Arc::new(AtomicUsize::new(0)), Logged::new());
         let count = Arc::clone(&dropped);
         let (told, seen) = (log.clone(), log.clone());
@@ -276,8 +254,7 @@ fn code_that_unwinds_does_not_wait() {
 
 #[test]
 fn what_a_worker_has_captured_goes_with_it() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (_engine, scheduler) = only();
     let (sends, hears) = std::sync::mpsc::channel::<()>();
     let leads = Worker::new("leads").on(move |_: &Ping| sends.send(()).unwrap());
     let leads = scheduler.add(leads).unwrap();
@@ -292,8 +269,7 @@ fn what_a_worker_has_captured_goes_with_it() {
 
 #[test]
 fn a_closure_that_panics_with_data_locked_ends_its_worker() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (_engine, scheduler) = only();
     let worker = Worker::new("worker")
         .owns(|| World(0))
         .in_fiber()
@@ -316,8 +292,7 @@ fn a_worker_that_has_panicked_runs_no_further_task() {
     for is_nested in [false, true] {
         let engine = Engine::new();
         here(&engine, |local| {
-            let log = Logged::new();
-            let told = log.clone();
+            let (log, told) = Logged::pair();
             let worker = Worker::new("worker")
                 .on(move |_: &Ping, context: Context<'_>| {
                     told.add("runs");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::common::{EndsInTime, drive, engine, here, report, sleepy_engine, until};
+use crate::common::{EndsInTime, alone, drive, engine, here, report, sleepy_engine, until};
 use filch_engine::{Context, Engine, Exit, WaitsFor, Worker};
 
 #[derive(Clone)]
@@ -35,18 +35,17 @@ fn d4_a_scheduler_does_not_rest_while_a_worker_has_tasks() {
 /// After each task the scheduler looks as often as after the first one.
 #[test]
 fn d4_a_scheduler_looks_as_often_after_each_task() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         local
             .handle()
             .add(Worker::new("worker").on(|_: &Ping| {}))
             .unwrap();
         for _ in 0..3 {
             engine.broadcast(Ping);
-            let (rests, rounds) = (report(&engine).rests, report(&engine).rounds);
-            drive(local, || report(&engine).rests > rests);
+            let (rests, rounds) = (report(engine).rests, report(engine).rounds);
+            drive(local, || report(engine).rests > rests);
             // The round with the task, the idle ones, and the one before it blocks.
-            let looked = report(&engine).rounds - rounds;
+            let looked = report(engine).rounds - rounds;
             assert_eq!(looked, 2 + u64::from(Engine::ROUNDS_BEFORE_REST));
         }
     });
@@ -78,8 +77,7 @@ fn d4_a_scheduler_whose_workers_wait_for_tasks_alone_is_not_polled() {
 /// Two workers get unequal numbers of tasks: the larger number limits the round.
 #[test]
 fn d4_a_scheduler_hands_no_worker_more_than_it_runs_in_a_turn() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let both = Worker::new("both").on(|_: &Ping| {}).on(|_: &Pong| {});
         local.handle().add(both).unwrap();
         let one = Worker::new("one").on(|_: &Ping| {});
@@ -89,7 +87,7 @@ fn d4_a_scheduler_hands_no_worker_more_than_it_runs_in_a_turn() {
             engine.broadcast(Ping);
         }
         local.poll();
-        let after_one = report(&engine);
+        let after_one = report(engine);
         let [both, one] = &after_one.workers[..] else {
             panic!("{after_one:?}");
         };
@@ -141,8 +139,7 @@ fn d4_a_worker_that_waits_for_a_task_is_not_polled() {
 
 #[test]
 fn d4_a_scheduler_rests_while_a_worker_on_its_stack_waits() {
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         let ran = Arc::new(AtomicUsize::new(0));
         let (told, seen) = (Arc::clone(&ran), engine.clone());
         let waits = Worker::new("waits").on(move |_: &Ping, context: Context<'_>| {
@@ -176,8 +173,7 @@ fn d4_a_scheduler_that_never_looks_twice_ends() {
 #[test]
 fn d4_a_scheduler_gives_turns_before_it_has_handed_out_everything() {
     const TASKS: u64 = 5_000;
-    let engine = Engine::new();
-    here(&engine, |local| {
+    alone(|engine, local| {
         local
             .handle()
             .add(Worker::new("worker").on(|_: &Ping| {}))
@@ -186,15 +182,15 @@ fn d4_a_scheduler_gives_turns_before_it_has_handed_out_everything() {
             engine.broadcast(Ping);
         });
         local.poll();
-        let after_one = report(&engine);
+        let after_one = report(engine);
         assert!(after_one.has_messages);
         let worker = &after_one.workers[0];
         assert!(0 < worker.ran && worker.ran < TASKS, "{worker}");
         assert_eq!(worker.queued, 0, "handed out before their turn");
         local.poll();
-        assert_eq!(report(&engine).workers[0].ran, 2 * worker.ran);
-        drive(local, || report(&engine).workers[0].ran == TASKS);
-        assert!(!report(&engine).has_messages);
+        assert_eq!(report(engine).workers[0].ran, 2 * worker.ran);
+        drive(local, || report(engine).workers[0].ran == TASKS);
+        assert!(!report(engine).has_messages);
     });
 }
 

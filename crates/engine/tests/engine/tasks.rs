@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use crate::common::{EndsInTime, Logged, engine, here, report, until, within};
+use crate::common::{EndsInTime, Logged, alone, engine, only, report, until, within};
 use filch_engine::{
     Completed, Context, Engine, Exit, NestedError, Scheduler, SendError, WaitError, Worker,
 };
@@ -53,8 +53,7 @@ fn d3_a_task_reaches_every_worker_that_lists_it_and_no_other() {
 
 #[test]
 fn d3_a_task_nobody_lists_is_dropped_at_once() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     scheduler
         .add(Worker::new("other").on(|_: &Pong| {}))
         .unwrap();
@@ -111,8 +110,7 @@ fn a_broadcast_clones_once_for_each_interested_worker_but_the_last() {
 
 #[test]
 fn a_task_that_is_complete_is_counted() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     scheduler
         .add(Worker::new("runs").on(|_: &Ping| {}))
         .unwrap();
@@ -241,8 +239,7 @@ fn d10_a_run_waits_until_a_condition_holds() {
 
 #[test]
 fn d11_a_task_runs_another_one_inside_itself() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let log = Logged::new();
     let (outer, inner) = (log.clone(), log.clone());
     let worker = Worker::new("both")
@@ -260,10 +257,8 @@ fn d11_a_task_runs_another_one_inside_itself() {
 
 #[test]
 fn a_nested_task_that_asks_for_what_its_parent_has_is_refused() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let log = Logged::new();
-    let told = log.clone();
+    let (engine, scheduler) = only();
+    let (log, told) = Logged::pair();
     let worker = Worker::new("both")
         .owns(|| 10_u32)
         .on(move |_: &Ping, context: Context<'_>, _: &mut u32| {
@@ -289,10 +284,8 @@ fn a_nested_task_that_asks_for_what_its_parent_has_is_refused() {
 
 #[test]
 fn a_task_that_would_wait_for_itself_is_refused() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let log = Logged::new();
-    let told = log.clone();
+    let (engine, scheduler) = only();
+    let (log, told) = Logged::pair();
     let worker = Worker::new("itself").on(move |ping: &Ping, context: Context<'_>| {
         match context.complete(Ping(ping.0 + 1)) {
             Err(WaitError::Own(task)) => told.add(format!("{} back", task.0)),
@@ -306,8 +299,7 @@ fn a_task_that_would_wait_for_itself_is_refused() {
 
 #[test]
 fn a_pinned_task_reaches_one_worker_alone() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let log = Logged::new();
     let handles = ["a", "b"].map(|name| {
         let log = log.clone();
@@ -331,8 +323,7 @@ fn a_pinned_task_reaches_one_worker_alone() {
 
 #[test]
 fn a_nested_task_that_is_handed_back_has_not_begun() {
-    let engine = engine();
-    let scheduler = engine.start("only");
+    let (engine, scheduler) = only();
     let log = Logged::new();
     let (told, ran) = (log.clone(), log.clone());
     let worker = Worker::new("worker")
@@ -351,10 +342,8 @@ fn a_nested_task_that_is_handed_back_has_not_begun() {
 
 #[test]
 fn a_task_inside_setup_owner_is_refused() {
-    let engine = Engine::new();
-    here(&engine, |local| {
-        let log = Logged::new();
-        let told = log.clone();
+    alone(|engine, local| {
+        let (log, told) = Logged::pair();
         let worker =
             Worker::new("worker")
                 .on(|_: &Ping| {})
@@ -367,6 +356,6 @@ fn a_task_inside_setup_owner_is_refused() {
         engine.broadcast(Ping(2));
         local.update();
         assert_eq!(log.take(), ["Err(Early)", "0"]);
-        assert_eq!(report(&engine).workers[0].ran, 1);
+        assert_eq!(report(engine).workers[0].ran, 1);
     });
 }

@@ -1,51 +1,24 @@
 //! The process that merges the others' results, and ends with the total.
 
-use filch::scheduler::{Context, Event, Events, InitError, Process, StepOutput};
+use filch::scheduler::{Event, Process, from_fn};
 
-use super::protocol::{JobError, Message, Totals, WordCount, expect_method};
+use super::protocol::{JobError, Message, Totals, WordCount};
 
-/// Waits for one report of each reader and each counter.
-pub(crate) struct Merger {
-    reports_left: usize,
-    totals: Totals,
-}
-
-impl Merger {
-    pub(crate) fn new(reports: usize) -> Self {
-        Self {
-            reports_left: reports,
-            totals: Totals::default(),
-        }
-    }
-}
-
-impl Process<WordCount> for Merger {
-    fn init(
-        &mut self,
-        _: &Context<'_, WordCount>,
-        method: &str,
-        (): (),
-    ) -> Result<(), InitError<WordCount>> {
-        expect_method(method, &["merge"])
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, WordCount>,
-        events: Events<'_, WordCount>,
-        out: &mut StepOutput<WordCount>,
-    ) -> Result<(), JobError> {
+/// Makes a process that waits for one report of each reader and each counter.
+pub(crate) fn merger(mut reports_left: usize) -> impl Process<WordCount> {
+    let mut totals = Totals::default();
+    from_fn::<WordCount, _>(move |_, events, out| {
         for event in events {
             match event {
                 Event::Message(Message::Tally(tally)) => {
-                    self.totals.tally.merge(tally);
-                    self.reports_left -= 1;
+                    totals.tally.merge(tally);
+                    reports_left -= 1;
                 }
                 Event::Message(Message::FilesRead(read)) => {
-                    self.totals.files += read.files;
-                    self.totals.bytes += read.bytes;
-                    self.totals.skipped.extend(read.skipped);
-                    self.reports_left -= 1;
+                    totals.files += read.files;
+                    totals.bytes += read.bytes;
+                    totals.skipped.extend(read.skipped);
+                    reports_left -= 1;
                 }
                 Event::Down(down) if !down.reason.is_normal() => {
                     return Err(JobError::Broken(down.pid, down.reason));
@@ -57,9 +30,9 @@ impl Process<WordCount> for Merger {
                 _ => {}
             }
         }
-        if self.reports_left == 0 {
-            out.done(Some(std::mem::take(&mut self.totals)));
+        if reports_left == 0 {
+            out.done(Some(std::mem::take(&mut totals)));
         }
         Ok(())
-    }
+    })
 }

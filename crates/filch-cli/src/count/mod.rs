@@ -18,13 +18,11 @@
 //! Processes share nothing: they send each other messages. The amount of text under way is bounded,
 //! because a reader reads on only when a counter has counted (see `reader`).
 //!
-//! Read in this order: `protocol`, `reader`, `io`, `counter`, `merger`, then `run` below. The
+//! Read in this order: `protocol`, `reader`, `counter`, `merger`, then `run` below. The
 //! merger monitors all others, so it learns of one that fails. `source`, `walk`, `opened`, `text`,
 //! `words` and `report` know nothing of the scheduler.
 
 mod counter;
-mod error;
-mod io;
 mod merger;
 mod opened;
 mod protocol;
@@ -37,90 +35,68 @@ mod text;
 mod walk;
 mod words;
 
-use std::sync::Arc;
+use std::error::Error;
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use filch::scheduler::{Handle, Pid, Process, ProcessHandle, Scheduler};
+use filch::actors::BlockingThreads;
+use filch::scheduler::{Builder, Completion, Handle, Pid, Process, ProcessHandle, Scheduler};
 
-use counter::Counter;
-pub(crate) use error::CountError;
-use merger::Merger;
-use opened::{Limits, bytes_to_read};
-use protocol::{Totals, WordCount};
+use counter::counter;
+use merger::merger;
+use opened::{first, next};
+use protocol::{JobError, ReadFile, Totals, WordCount};
 use reader::Reader;
 pub(crate) use report::Report;
 use source::Entry;
 pub(crate) use source::Source;
-
-use crate::progress::Progress;
 
 /// The settings of the job.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// Workers of the scheduler; `None`: as many as the system has cores.
     pub(crate) workers: Option<usize>,
-    /// The limits of a `ReadFile`.
-    pub(crate) limits: Limits,
+    /// Bytes to read at a time; not zero.
+    pub(crate) block: usize,
     /// Blocks that one reader may have under way, from the yield of the command to the end of the
     /// counting.
     pub(crate) window: usize,
-    /// Threads that read.
-    pub(crate) io_threads: usize,
-    /// Set if it shows its progress when it takes long.
-    pub(crate) progress: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             workers: None,
-            limits: Limits {
-                block: 256 * 1024,
-                growth: 1024 * 1024 * 1024,
-            },
+            block: 256 * 1024,
             window: 8,
-            io_threads: 4,
-            progress: true,
         }
     }
 }
+
+/// The threads that read blocks of files, because a worker must not block.
+const IO_THREADS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
 /// The time that processes get to end after they were asked to.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Counts the words of all named files, and of all files under the named folders.
-pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, CountError> {
+pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, Box<dyn Error>> {
     let began = Instant::now();
     let mut found = walk::walk(roots);
-    let progress = Arc::new(match settings.progress {
-        true => Progress::of_bytes(all_bytes(&found.entries, settings.limits.block)),
-        false => Progress::hidden(),
-    });
-    let (disk, io_threads) = io::start(settings.io_threads, settings.limits, &progress)
-        .map_err(CountError::IoThreads)?;
-
-    let mut builder = Scheduler::<WordCount>::builder().command_handler(disk);
+    let mut builder = builder(settings.block);
     if let Some(workers) = settings.workers {
         builder = builder.workers(workers);
     }
-    let scheduler = builder.build().map_err(CountError::Build)?;
+    let scheduler = builder.build()?;
     let handle = scheduler.handle();
 
     let outcome = count(&handle, found.entries, settings);
-    progress.end();
-
-    let shutdown = scheduler
-        .shutdown(PATIENCE)
-        .map_err(|error| CountError::Failed(error.to_string()))?;
+    let shutdown = scheduler.shutdown(PATIENCE)?;
     let stats = handle.stats();
     let totals = outcome?;
     if shutdown.aborted > 0 || !shutdown.is_clean() {
-        return Err(CountError::Unclean(shutdown));
+        return Err(format!("counted, but the shutdown was not clean: {shutdown}").into());
     }
-    // The last handle: dropping it frees the scheduler's memory, and drops the command handler,
-    // whose threads then end.
-    drop(handle);
-    io_threads.join();
 
     found.skipped.extend(totals.skipped);
     found.skipped.sort();
@@ -135,10 +111,19 @@ pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, Count
     })
 }
 
-/// Returns the bytes to read, if all sources have a known size.
-fn all_bytes(entries: &[Entry], block: usize) -> Option<u64> {
-    let bytes = |entry: &Entry| Some(bytes_to_read(entry.size?, block));
-    entries.iter().map(bytes).sum()
+/// Begins a scheduler whose command handler gives each read to a thread that may block.
+fn builder(block: usize) -> Builder<WordCount> {
+    let threads = BlockingThreads::new(IO_THREADS);
+    let read = move |command: ReadFile, completion: Completion<WordCount>| {
+        threads.run(completion, move || {
+            let read = match command {
+                ReadFile::First(entry) => first(&entry, block),
+                ReadFile::Next(opened) => next(opened, block),
+            };
+            read.map_err(JobError::Read)
+        });
+    };
+    Scheduler::builder().handler(read)
 }
 
 /// Submits the processes and waits for them. The last in the chain comes first, because each must
@@ -147,16 +132,15 @@ fn count(
     scheduler: &Handle<WordCount>,
     files: Vec<Entry>,
     settings: &Settings,
-) -> Result<Totals, CountError> {
+) -> Result<Totals, Box<dyn Error>> {
     let workers = scheduler.workers();
     let readers = workers.min(files.len()).max(1);
     let counters = 2 * workers;
 
-    let merger = submit(scheduler, Merger::new(readers + counters), "merge")?;
+    let merger = submit(scheduler, merger(readers + counters))?;
     let mut others = Vec::with_capacity(readers + counters);
     for _ in 0..counters {
-        let counter = Counter::new(readers, merger.pid());
-        others.push(submit(scheduler, counter, "count")?);
+        others.push(submit(scheduler, counter(readers, merger.pid()))?);
     }
     let counters: Vec<Pid> = others.iter().map(ProcessHandle::pid).collect();
     for (number, share) in deal(files, readers).into_iter().enumerate() {
@@ -167,12 +151,13 @@ fn count(
             merger.pid(),
             settings.window,
         );
-        others.push(submit(scheduler, reader, "read")?);
+        others.push(submit(scheduler, reader)?);
     }
 
     // The merger monitors every process and ends when one fails, so this returns however the job
     // ends.
-    let totals = merger.join()?.ok_or(CountError::Cancelled)?;
+    let totals = merger.join()?;
+    let totals = totals.ok_or("the scheduler was shut down before the job was done")?;
     for other in others {
         other.join()?;
     }
@@ -182,11 +167,10 @@ fn count(
 fn submit(
     scheduler: &Handle<WordCount>,
     process: impl Process<WordCount> + 'static,
-    method: &str,
-) -> Result<ProcessHandle<WordCount>, CountError> {
-    scheduler
-        .submit(process, method, ())
-        .map_err(|error| CountError::Failed(error.to_string()))
+) -> Result<ProcessHandle<WordCount>, Box<dyn Error>> {
+    let submitted = scheduler.submit(process, "", ());
+    // Without the process, which is handed back.
+    submitted.map_err(|error| error.to_string().into())
 }
 
 /// Deals the files out like cards, so that neighbours, which are often alike in size, go to

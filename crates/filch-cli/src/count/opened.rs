@@ -1,225 +1,99 @@
 //! Open sources, with their positions.
 
-use std::fmt;
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Stdin, Take};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::source::{Entry, Source};
-use super::text::{Decoder, NotText};
-use crate::progress::Progress;
+use super::text::Decoder;
 
-/// The source of the next blocks.
-#[derive(Debug)]
-pub(crate) enum Opened {
-    Input(Stdin),
-    /// A pipe, or a file up to the end that was seen.
-    File(Take<File>),
-}
-
-impl Read for Opened {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Input(input) => input.read(buffer),
-            Self::File(file) => file.read(buffer),
-        }
-    }
-}
+/// The source of the next blocks: standard input, a pipe, or a file up to the end that was seen.
+pub(crate) type Opened = Box<dyn Read + Send>;
 
 /// The bytes of one read.
-#[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) bytes: Vec<u8>,
     /// The source of the next block; `None` at the end.
     pub(crate) rest: Option<Opened>,
 }
 
-/// The reason why a source is not counted.
-#[derive(Debug)]
-pub(crate) enum ReadError {
-    /// It cannot be read.
-    Unreadable(io::Error),
-    /// It is no regular file any more.
-    NotAFile,
-    /// It is not text.
-    NotText(NotText),
-    /// It has no end, or may get more bytes.
-    Endless,
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(error) => error.fmt(f),
-            Self::NotAFile => f.write_str("not a regular file"),
-            Self::NotText(error) => error.fmt(f),
-            Self::Endless => f.write_str("it seems to have no end"),
+/// Opens a source and reads its first block, of at most that many bytes.
+pub(crate) fn first(entry: &Entry, block: usize) -> io::Result<Block> {
+    let opened: Opened = match &entry.source {
+        Source::Input => Box::new(io::stdin()),
+        Source::Named(path) | Source::Found(path) if entry.is_file => {
+            return first_of(path, block);
         }
-    }
+        Source::Named(path) | Source::Found(path) => Box::new(File::open(path)?),
+    };
+    next(opened, block)
 }
 
-impl From<io::Error> for ReadError {
-    fn from(error: io::Error) -> Self {
-        Self::Unreadable(error)
-    }
+/// Reads the next block.
+pub(crate) fn next(mut opened: Opened, block: usize) -> io::Result<Block> {
+    let bytes = fill(&mut opened, block)?;
+    let rest = (bytes.len() == block).then_some(opened);
+    Ok(Block { bytes, rest })
 }
 
-impl From<NotText> for ReadError {
-    fn from(error: NotText) -> Self {
-        Self::NotText(error)
-    }
-}
-
-/// The limits of reads.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    /// Bytes at a time; not zero.
-    pub(crate) block: usize,
-    /// The bytes by which a file may exceed its stated size. A longer one counts as endless.
-    pub(crate) growth: u64,
-}
-
-/// Returns the bytes to read of a file of that size: those after the first block twice.
-pub(crate) fn bytes_to_read(size: u64, block: usize) -> u64 {
-    size + size.saturating_sub(block as u64)
-}
-
-/// Reads for one command.
-pub(crate) struct Reading<'progress> {
-    limits: Limits,
-    progress: &'progress Progress,
-    /// The number of bytes that it has read.
-    pub(crate) bytes: u64,
-}
-
-impl<'progress> Reading<'progress> {
-    pub(crate) fn new(limits: Limits, progress: &'progress Progress) -> Self {
-        Self {
-            limits,
-            progress,
-            bytes: 0,
-        }
-    }
-
-    /// Opens a source and reads its first block.
-    pub(crate) fn first(&mut self, entry: &Entry) -> Result<Block, ReadError> {
-        let opened = match (&entry.source, entry.size) {
-            (Source::Input, _) => Opened::Input(io::stdin()),
-            (Source::Named(path) | Source::Found(path), Some(_)) => return self.first_of(path),
-            (Source::Named(path) | Source::Found(path), None) => {
-                Opened::File(File::open(path)?.take(u64::MAX))
-            }
-        };
-        self.next(opened)
-    }
-
-    /// Reads the next block.
-    pub(crate) fn next(&mut self, mut opened: Opened) -> Result<Block, ReadError> {
-        let bytes = self.fill(&mut opened)?;
-        let rest = (bytes.len() == self.limits.block).then_some(opened);
-        Ok(Block { bytes, rest })
-    }
-
-    /// Reads the first block of a regular file.
-    ///
-    /// It reads a file of several blocks twice, the first time here, to see that it is text to its
-    /// end: a skipped file must not be counted in part, and no file is held in memory whole. Bytes
-    /// appended later are not counted.
-    fn first_of(&mut self, path: &Path) -> Result<Block, ReadError> {
-        let mut file = open(path)?;
-        let size = file.metadata()?.len();
-        let bytes = self.fill(&mut file)?;
-        if bytes.len() < self.limits.block {
-            return Ok(Block { bytes, rest: None });
-        }
-        let end = self.check_text(&bytes, &mut file, size)?;
-        let begin = bytes.len() as u64;
-        file.seek(SeekFrom::Start(begin))?;
-        let rest = Some(Opened::File(file.take(end - begin)));
-        Ok(Block { bytes, rest })
-    }
-
-    /// Returns the end of the file, if it is text to there. Its stated `size` may be wrong, as that
-    /// of files in /proc is.
-    fn check_text(&mut self, first: &[u8], file: &mut File, size: u64) -> Result<u64, ReadError> {
-        let mut decoder = Decoder::default();
-        let mut bytes = first.to_vec();
-        let mut end = 0;
-        while !bytes.is_empty() {
-            end += bytes.len() as u64;
-            if end > size.saturating_add(self.limits.growth) {
-                return Err(ReadError::Endless);
-            }
-            decoder.decode(bytes)?;
-            bytes = self.fill(file)?;
-        }
-        decoder.finish()?;
-        Ok(end)
-    }
-
-    /// Reads a block, or less at the end.
-    fn fill(&mut self, from: &mut impl Read) -> Result<Vec<u8>, ReadError> {
-        let mut bytes = Vec::new();
-        let mut block = self.progress.reads(from).take(self.limits.block as u64);
-        let read = block.read_to_end(&mut bytes);
-        self.bytes += bytes.len() as u64;
-        match read {
-            Ok(_) => Ok(bytes),
-            // There is no more now, but more may come: see `open`.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Err(ReadError::Endless),
-            Err(error) => Err(ReadError::Unreadable(error)),
-        }
-    }
-}
-
-/// Opens a regular file.
+/// Reads the first block of a regular file.
 ///
-/// On Unix neither this nor reading from the file waits: not for the writer of a pipe that has
-/// replaced the file, nor for later lines of /proc/kmsg.
-fn open(path: &Path) -> Result<File, ReadError> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+/// It reads a file of several blocks twice, the first time here, to see that it is text to its end,
+/// whatever its stated size: a skipped file must not be counted in part, and no file is held in
+/// memory whole. Bytes appended later are not counted.
+fn first_of(path: &Path, block: usize) -> io::Result<Block> {
+    let mut file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("not a regular file"));
     }
-    let file = options.open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(ReadError::NotAFile)
+    let bytes = fill(&mut file, block)?;
+    if bytes.len() < block {
+        return Ok(Block { bytes, rest: None });
     }
+    let mut decoder = Decoder::default();
+    let mut end = 0;
+    let mut ahead = bytes.clone();
+    while !ahead.is_empty() {
+        end += ahead.len() as u64;
+        decoder.decode(ahead)?;
+        ahead = fill(&mut file, block)?;
+    }
+    decoder.finish()?;
+    let begin = bytes.len() as u64;
+    file.seek(SeekFrom::Start(begin))?;
+    let rest: Opened = Box::new(file.take(end - begin));
+    let rest = Some(rest);
+    Ok(Block { bytes, rest })
+}
+
+/// Reads a block, or less at the end.
+fn fill(from: &mut impl Read, block: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(block as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, Limits, ReadError, Reading};
+    use super::{Block, next};
     use crate::count::source::{Entry, Source};
     use crate::count::tests::common::Scratch;
-    use crate::progress::Progress;
     use std::fs::OpenOptions;
-    use std::io::{self, ErrorKind, Read, Write};
+    use std::io::{self, ErrorKind, Write};
     use std::path::Path;
 
-    fn first(path: &Path, limits: Limits) -> Result<Block, ReadError> {
+    fn first(path: &Path) -> io::Result<Block> {
         let entry = Entry {
             source: Source::Found(path.to_owned()),
-            size: Some(0),
+            is_file: true,
         };
-        Reading::new(limits, &Progress::hidden()).first(&entry)
+        super::first(&entry, 4)
     }
-
-    const LIMITS: Limits = Limits {
-        block: 4,
-        growth: 0,
-    };
 
     #[test]
     fn a_file_that_has_vanished_is_an_error_of_that_file() {
-        let error = first(Path::new("vanished since the walk"), LIMITS).unwrap_err();
-        assert!(matches!(error, ReadError::Unreadable(e) if e.kind() == ErrorKind::NotFound));
+        let error = first(Path::new("vanished since the walk")).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
     }
 
     #[test]
@@ -227,64 +101,14 @@ mod tests {
         let scratch = Scratch::new("appended");
         scratch.write("file", b"one two three");
         let path = scratch.path().join("file");
-        let mut block = first(&path, LIMITS).unwrap();
+        let mut block = first(&path).unwrap();
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b" four five").unwrap();
         let mut read = block.bytes;
         while let Some(rest) = block.rest {
-            let next = Reading::new(LIMITS, &Progress::hidden()).next(rest);
-            block = next.unwrap();
+            block = next(rest, 4).unwrap();
             read.append(&mut block.bytes);
         }
         assert_eq!(String::from_utf8(read).unwrap(), "one two three");
-    }
-
-    #[test]
-    fn a_file_that_says_to_wait_for_more_has_no_end() {
-        struct Waits;
-        impl Read for Waits {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(ErrorKind::WouldBlock.into())
-            }
-        }
-        let progress = Progress::hidden();
-        let read = Reading::new(LIMITS, &progress).fill(&mut &b"all"[..]);
-        assert_eq!(read.unwrap(), b"all");
-        let read = Reading::new(LIMITS, &progress).fill(&mut (&b"all"[..]).chain(Waits));
-        assert!(matches!(read, Err(ReadError::Endless)));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn what_has_taken_the_place_of_a_file_is_not_waited_for() {
-        use std::process::Command;
-        use std::sync::mpsc::channel;
-        use std::thread;
-        use std::time::Duration;
-
-        let scratch = Scratch::new("replaced");
-        let pipe = scratch.path().join("pipe");
-        let made = Command::new("mkfifo").arg(&pipe).status();
-        assert!(made.unwrap().success());
-        let folder = scratch.path().to_owned();
-        for path in [pipe, folder] {
-            let (tell, told) = channel();
-            thread::spawn(move || tell.send(first(&path, LIMITS)));
-            let opened = told.recv_timeout(Duration::from_secs(60));
-            let error = opened.expect("it waits for a writer").unwrap_err();
-            assert!(matches!(error, ReadError::NotAFile), "{error:?}");
-        }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_file_may_be_longer_than_it_says_but_not_without_end() {
-        let path = Path::new("/proc/self/status");
-        let growth = std::fs::read(path).unwrap().len() as u64 * 2;
-        let fine = Limits { growth, ..LIMITS };
-        assert!(first(path, fine).is_ok());
-        let growth = 100;
-        let error = first(path, Limits { growth, ..LIMITS }).unwrap_err();
-        assert!(matches!(error, ReadError::Endless), "{error:?}");
     }
 }

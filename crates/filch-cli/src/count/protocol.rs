@@ -1,10 +1,11 @@
 //! The messages of the processes, their commands to the disk, and their results.
 
 use std::fmt;
+use std::io;
 
-use filch::scheduler::{ExitReason, InitError, Pid, Protocol};
+use filch::scheduler::{ExitReason, Pid, Protocol};
 
-use super::opened::{Block, Opened, ReadError};
+use super::opened::{Block, Opened};
 use super::source::{Entry, Skip};
 use super::words::Tally;
 
@@ -39,7 +40,6 @@ pub(crate) enum Message {
 }
 
 /// A command of a reader to the disk. Its tag tells the reader the file.
-#[derive(Debug)]
 pub(crate) enum ReadFile {
     /// Open the source and read its first block. Fails if it is a file that is not text to its end.
     First(Entry),
@@ -68,7 +68,7 @@ pub(crate) struct Totals {
 #[derive(Debug)]
 pub(crate) enum JobError {
     /// A source cannot be read, or not be counted.
-    Read(ReadError),
+    Read(io::Error),
     /// A process that awaits a message from this one has ended.
     Gone(Pid),
     /// A process ended before its work was done.
@@ -84,17 +84,5 @@ impl fmt::Display for JobError {
                 write!(f, "process {pid} ended before its work was done: {reason}")
             }
         }
-    }
-}
-
-/// Refuses a method that is not among the known ones.
-pub(crate) fn expect_method(
-    method: &str,
-    known: &'static [&'static str],
-) -> Result<(), InitError<WordCount>> {
-    if known.contains(&method) {
-        Ok(())
-    } else {
-        Err(InitError::unknown_method(method, known))
     }
 }

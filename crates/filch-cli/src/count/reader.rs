@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use filch::scheduler::{CommandError, Context, Event, Events, InitError, Pid, Process, StepOutput};
 
 use super::opened::{Block, Opened};
-use super::protocol::{FilesRead, JobError, Message, ReadFile, WordCount, expect_method};
+use super::protocol::{FilesRead, JobError, Message, ReadFile, WordCount};
 use super::source::{Entry, Skip, Source};
 use super::text::{NotText, Splitter};
 
@@ -176,10 +176,9 @@ impl Process<WordCount> for Reader {
     fn init(
         &mut self,
         context: &Context<'_, WordCount>,
-        method: &str,
+        _: &str,
         (): (),
     ) -> Result<(), InitError<WordCount>> {
-        expect_method(method, &["read"])?;
         context.handle().monitor(self.merger, context.pid());
         Ok(())
     }

@@ -51,12 +51,12 @@ impl fmt::Display for Source {
     }
 }
 
-/// A source, and its size.
+/// A source to count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) source: Source,
-    /// The stated size of a regular file; 0 for files of /proc. `None`: it is read as it comes.
-    pub(crate) size: Option<u64>,
+    /// Set for a regular file. All else is read as it comes.
+    pub(crate) is_file: bool,
 }
 
 /// A source that is not counted, or only in part.

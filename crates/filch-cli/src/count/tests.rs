@@ -1,25 +1,22 @@
 //! The job against a plain sequential count.
 
-#[path = "../../tests/common/mod.rs"]
+#[path = "../../tests/command_line/common.rs"]
 pub(super) mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use common::Scratch;
 use proptest::prelude::*;
 
-use filch::scheduler::{Context, Events, Handle, InitError, Pid, Process, Scheduler, StepOutput};
+use filch::scheduler::{Handle, from_fn};
 
-use super::merger::Merger;
-use super::opened::Limits;
-use super::protocol::{JobError, WordCount};
+use super::merger::merger;
+use super::protocol::WordCount;
 use super::reader::Reader;
 use super::source::{Entry, Source};
-use super::{Report, Settings, count, io, run, submit, walk};
-use crate::progress::Progress;
+use super::{Report, Settings, builder, count, run, submit, walk};
 
 /// The expected result. Its computation shares only the walk with the job.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -93,10 +90,8 @@ fn assert_counts_right(root: &Path, settings: &Settings) {
 fn settings(workers: usize, block: usize, window: usize) -> Settings {
     Settings {
         workers: Some(workers),
-        limits: Limits { block, growth: 0 },
+        block,
         window,
-        io_threads: 2,
-        progress: false,
     }
 }
 
@@ -196,45 +191,28 @@ fn files_that_vanish_after_the_walk_are_skipped_by_the_job_itself() {
 fn entry(path: &Path) -> Entry {
     Entry {
         source: Source::Found(path.to_owned()),
-        size: Some(4),
+        is_file: true,
     }
 }
 
 /// A counter or reader that fails must not leave the main thread waiting for the merger.
 #[test]
 fn a_process_that_fails_ends_the_job_with_an_error() {
-    /// Takes the place of a counter, and panics at its first chunk.
-    struct Broken(Pid);
-    impl Process<WordCount> for Broken {
-        fn init(
-            &mut self,
-            context: &Context<'_, WordCount>,
-            _: &str,
-            (): (),
-        ) -> Result<(), InitError<WordCount>> {
-            context.handle().monitor(self.0, context.pid());
-            Ok(())
-        }
-        fn step(
-            &mut self,
-            _: &Context<'_, WordCount>,
-            events: Events<'_, WordCount>,
-            _: &mut StepOutput<WordCount>,
-        ) -> Result<(), JobError> {
-            assert_eq!(events.len(), 0, "a chunk");
-            Ok(())
-        }
-    }
-
     let scratch = Scratch::new("broken");
     scratch.write("good", b"good");
     with_scheduler(|scheduler, settings| {
-        let merger = submit(scheduler, Merger::new(2), "merge").unwrap();
-        let broken = Broken(merger.pid());
-        let broken = submit(scheduler, broken, "count").unwrap();
+        let merger = submit(scheduler, merger(2)).unwrap();
+        let to = merger.pid();
+        // Takes the place of a counter, and panics at its first chunk.
+        let broken = from_fn::<WordCount, _>(move |context, events, _| {
+            assert_eq!(events.len(), 0, "a chunk");
+            context.handle().monitor(to, context.pid());
+            Ok(())
+        });
+        let broken = submit(scheduler, broken).unwrap();
         let files = vec![entry(&scratch.path().join("good"))];
         let reader = Reader::new(files, vec![broken.pid()], 0, merger.pid(), settings.window);
-        drop(submit(scheduler, reader, "read").unwrap());
+        drop(submit(scheduler, reader).unwrap());
         let error = merger.join().unwrap_err().to_string();
         let (_, of_whom) = error
             .split_once("ended before its work was done: ")
@@ -247,15 +225,8 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
 /// Makes a scheduler like `run`, and calls `job` with it.
 fn with_scheduler<R>(job: impl FnOnce(&Handle<WordCount>, &Settings) -> R) -> R {
     let settings = settings(2, 16, 2);
-    let progress = Arc::new(Progress::hidden());
-    let (disk, io_threads) = io::start(1, settings.limits, &progress).unwrap();
-    let scheduler = Scheduler::<WordCount>::builder()
-        .workers(2)
-        .command_handler(disk)
-        .build()
-        .unwrap();
+    let scheduler = builder(settings.block).workers(2).build().unwrap();
     let result = job(&scheduler, &settings);
     scheduler.shutdown(super::PATIENCE).unwrap();
-    io_threads.join();
     result
 }

@@ -1,6 +1,8 @@
 //! From blocks of bytes to text: joins characters and words that the end of a block cuts in two.
 
+use std::error::Error;
 use std::fmt;
+use std::io;
 use std::mem;
 
 use super::words::is_word_char;
@@ -16,6 +18,14 @@ pub(crate) struct NotText {
 impl fmt::Display for NotText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not UTF-8 text (at byte {})", self.offset)
+    }
+}
+
+impl Error for NotText {}
+
+impl From<NotText> for io::Error {
+    fn from(error: NotText) -> Self {
+        Self::new(io::ErrorKind::InvalidData, error)
     }
 }
 

@@ -39,7 +39,7 @@ impl Found {
     fn add_input(&mut self) {
         let input = Entry {
             source: Source::Input,
-            size: None,
+            is_file: false,
         };
         if !self.entries.contains(&input) {
             self.entries.push(input);
@@ -55,7 +55,7 @@ impl Found {
         } else if metadata.is_file() || is_pipe(&metadata) {
             self.entries.push(Entry {
                 source: root.clone(),
-                size: metadata.is_file().then_some(metadata.len()),
+                is_file: metadata.is_file(),
             });
         } else {
             let reason = "neither a folder, a regular file nor a pipe";
@@ -72,11 +72,9 @@ impl Found {
         for entry in entries {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => {
-                    // A file that has vanished since fails when it is opened.
-                    let size = entry.metadata().map_or(0, |metadata| metadata.len());
                     self.entries.push(Entry {
                         source: Source::Found(entry.into_path()),
-                        size: Some(size),
+                        is_file: true,
                     });
                 }
                 Ok(entry) if entry.file_type().is_dir() || entry.file_type().is_symlink() => {}

@@ -98,7 +98,7 @@ fn what_is_not_there_is_an_error() {
     let message = failure(&["count", "nowhere"], scratch.path(), 1);
     let begin = "filch: cannot count nowhere: ";
     assert!(message.starts_with(begin), "{message}");
-    let message = failure(&["count", "nowhere", "no", "--json"], scratch.path(), 1);
+    let message = failure(&["count", "nowhere", "no"], scratch.path(), 1);
     assert_eq!(message.lines().count(), 2, "{message}");
 }
 

@@ -6,9 +6,7 @@ use std::thread;
 
 use filch::fork_join::{self, Pool, Worker};
 use filch::prelude::*;
-use filch::scheduler::{
-    Context, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput,
-};
+use filch::scheduler::{Context, Handle, Process, Protocol, Scheduler, StepOutput, from_fn};
 
 pub(crate) enum Numbers {}
 
@@ -21,58 +19,27 @@ impl Protocol for Numbers {
     type Error = String;
 }
 
-/// A process whose step is that call.
-struct Steps<F>(F);
-
-impl<F> Process<Numbers> for Steps<F>
-where
-    F: FnMut(&Context<'_, Numbers>, &mut StepOutput<Numbers>) -> Result<(), String>,
-    F: Send + 'static,
-{
-    fn init(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: &str,
-        (): (),
-    ) -> Result<(), InitError<Numbers>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        context: &Context<'_, Numbers>,
-        _: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        (self.0)(context, out)
-    }
-}
-
 /// Makes a process of one step, which ends with the call's result.
 pub(crate) fn one_step(
     call: impl FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static,
 ) -> impl Process<Numbers> {
     let mut call = Some(call);
-    Steps(
-        move |context: &Context<'_, Numbers>, out: &mut StepOutput<Numbers>| {
-            let call = call.take().ok_or("it has one step")?;
-            out.done(call(context));
-            Ok(())
-        },
-    )
+    from_fn(move |context: &Context<'_, Numbers>, _, out| {
+        let call = call.take().ok_or("it has one step")?;
+        out.done(call(context));
+        Ok(())
+    })
 }
 
 /// Makes a process that is always ready to run, until it is told to end.
 pub(crate) fn restless(is_to_end: Arc<AtomicBool>) -> impl Process<Numbers> {
-    Steps(
-        move |_: &Context<'_, Numbers>, out: &mut StepOutput<Numbers>| {
-            match is_to_end.load(Ordering::Relaxed) {
-                true => out.done(0),
-                false => out.go_on(),
-            }
-            Ok(())
-        },
-    )
+    from_fn(move |_, _, out: &mut StepOutput<Numbers>| {
+        match is_to_end.load(Ordering::Relaxed) {
+            true => out.done(0),
+            false => out.go_on(),
+        }
+        Ok(())
+    })
 }
 
 pub(crate) fn scheduler(workers: usize) -> (Scheduler<Numbers>, Pool) {

@@ -91,7 +91,6 @@ impl Host for PoolHost {
 pub(crate) fn shared(host: &Arc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shared> {
     asymmetric::register_aside();
     let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
-    let shared = Shared::new(Arc::downgrade(host), patience)
-        .with_nested_jobs(nested_jobs.unwrap_or(u32::MAX));
-    Arc::new(shared)
+    let nested_jobs = nested_jobs.unwrap_or(u32::MAX);
+    Arc::new(Shared::new(Arc::downgrade(host), patience, nested_jobs))
 }

@@ -36,7 +36,7 @@ pub struct Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        if let Some(processors) = self.processors() {
+        if let Some(processors) = &self.processors {
             processors.stop();
         }
     }
@@ -45,7 +45,7 @@ impl Drop for Pool {
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
-            .field("processors", &self.processors())
+            .field("processors", &self.processors)
             .field("threads", &self.report())
             .finish_non_exhaustive()
     }
@@ -149,7 +149,7 @@ impl Pool {
             // First, so that it has the first seat.
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
-        if let Some(processors) = pool.processors() {
+        if let Some(processors) = &pool.processors {
             let attached = processors.attach(Jobs::new(&shared));
             assert!(attached.is_ok(), "the processors are new");
             let started = start(
@@ -163,7 +163,7 @@ impl Pool {
 
     /// Returns the number of threads that run jobs at a time.
     pub fn threads(&self) -> usize {
-        let own = self.processors().map_or(0, |all| all.count());
+        let own = self.processors.as_ref().map_or(0, |all| all.count());
         let lent = self.lent_by.as_ref().map_or(0, |lent| lent.count());
         own + lent + usize::from(self.takes_caller)
     }
@@ -176,7 +176,7 @@ impl Pool {
     /// [`ResizeError`]; the pool goes on with the number that it says. A pool whose only thread is
     /// the caller has none to resize: [`ResizeError::Stopped`].
     pub fn resize(&self, threads: usize) -> Result<usize, ResizeError> {
-        match (self.processors(), &self.lent_by) {
+        match (&self.processors, &self.lent_by) {
             (Some(processors), _) => processors.resize(threads),
             (None, Some(lender)) => lender.resize(threads),
             (None, None) => Err(ResizeError::Stopped),
@@ -236,10 +236,6 @@ impl Pool {
         worker.is_of(&self.shared)
     }
 
-    fn processors(&self) -> Option<&Arc<Processors<Infallible>>> {
-        self.processors.as_ref()
-    }
-
     /// Makes a pool whose threads are another scheduler's.
     pub(crate) fn lent(shared: Arc<Shared>, host: Arc<dyn Host>, by: PoolHandle) -> Self {
         Self {
@@ -261,8 +257,8 @@ impl Pool {
     ///
     /// let pool = Pool::new(1)?;
     /// let report = pool.install(|_| pool.report());
-    /// assert_eq!(report[0].doing(), Doing::Runs);
-    /// assert!(report[0].jobs()[0].contains("main"));
+    /// assert_eq!(report[0].doing, Doing::Runs);
+    /// assert!(report[0].jobs[0].contains("main"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn report(&self) -> Vec<ThreadReport> {

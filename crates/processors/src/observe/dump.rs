@@ -1,77 +1,24 @@
 //! Text on the state of every processor and thread, for a person with a hung system.
 
+use std::fmt::{self, Write};
+
 use filch_sync::lock;
-use std::fmt;
-use std::time::Duration;
 
-use crate::observe::lengths::QueueLengths;
-use crate::observe::look::MachineLook;
 use crate::pool::processors::Processors;
-use crate::protocol::state::binding::BoundId;
 use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
-use crate::protocol::threads::ThreadStats;
-use crate::stats::ProcessorStats;
 
-/// A snapshot of a pool, for printing; made by [`Processors::dump`].
+/// The text of a snapshot of a pool; made by [`Processors::dump`].
 ///
 /// Taken piece by piece while everything goes on: two lines may contradict each other if something
 /// happened between them. In a pool that hangs nothing does.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
-pub struct Dump {
-    stopping: bool,
-    active: usize,
-    searching: usize,
-    /// Idle processors, the next to be woken first.
-    idle: Vec<usize>,
-    queues: QueueLengths,
-    /// `true` if the source is empty; `None` if there is none.
-    source: Option<bool>,
-    processors: Vec<ProcessorLine>,
-    machines: Vec<MachineLine>,
-    threads: ThreadStats,
-}
+pub struct Dump(String);
 
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[derive(Debug, Clone)]
-struct ProcessorLine {
-    number: usize,
-    inactive: bool,
-    machine: String,
-    /// The machine that watches it.
-    watcher: Option<String>,
-    /// The task that a guest runs on it.
-    guest: Option<String>,
-    tasks: usize,
-    stats: ProcessorStats,
-}
-
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[derive(Debug, Clone)]
-struct MachineLine {
-    name: String,
-    activity: &'static str,
-    /// The task that it runs, or whose blocking call it is in.
-    task: Option<String>,
-    processor: Option<usize>,
-    /// The least time that it has been in the same task or call.
-    since: Option<Duration>,
-    bound: Option<Bound>,
-}
-
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[derive(Debug, Clone)]
-struct Bound {
-    waiting: usize,
-    /// The names of the first of them.
-    names: Vec<String>,
-}
-
-/// One bound machine, copied from under the lock.
-struct Binding {
-    machine: usize,
-    id: BoundId,
-    waits: bool,
+impl fmt::Display for Dump {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// The largest number of names in one line, of tasks that wait for a thread.
@@ -96,6 +43,13 @@ impl<T: Send + 'static> Processors<T> {
     /// # Ok::<(), filch_processors::StartError>(())
     /// ```
     pub fn dump(&self) -> Dump {
+        let mut text = String::new();
+        // A string takes whatever is written.
+        let _ = self.write_dump(&mut text);
+        Dump(text)
+    }
+
+    fn write_dump(&self, text: &mut String) -> fmt::Result {
         let coordinator = &self.shared.coordinator;
         let queues = &self.shared.queues;
         let (idle, searching) = coordinator.idle.list();
@@ -103,114 +57,59 @@ impl<T: Send + 'static> Processors<T> {
         let (inactive, bindings) = {
             let synced = coordinator.synced();
             let inactive: Vec<bool> = synced.inactive.iter().map(Option::is_some).collect();
-            let bindings = synced.bindings.iter().map(|binding| Binding {
-                machine: binding.machine,
-                id: binding.id,
-                waits: binding.waits,
-            });
-            let bindings: Vec<_> = bindings.collect();
-            (inactive, bindings)
+            (inactive, synced.bindings.clone())
         };
         let lengths = self.queue_lengths();
-        let (machines, guests) = self.look_at_all();
+        let (guests, machines): (Vec<_>, Vec<_>) =
+            (self.look_at_all().into_iter()).partition(|look| look.is_guest);
         let runner = lock(&self.runner).clone();
         let describe = |label| match &runner {
             Some(runner) => runner.describe(label),
             None => format!("task {label}"),
         };
         let name_of = |task: &T| Some(describe(runner.as_ref()?.label(task)?));
-        let task_of = |shown| match shown {
-            A_PIECE => Some("a piece of the source".to_owned()),
-            label => task_label(label).map(describe),
-        };
-        let guest_of = |processor| {
-            let guest = guests.iter().find(|guest| guest.processor == processor)?;
-            Some(task_label(guest.shown).map_or_else(|| "a task".to_owned(), describe))
-        };
-        let processors = (self.stats().into_iter().enumerate())
-            .map(|(number, stats)| ProcessorLine {
-                number,
-                inactive: inactive[number],
-                machine: self.name(coordinator.attached(number)),
-                watcher: coordinator
-                    .watcher(number)
-                    .map(|machine| self.name(machine)),
-                guest: guest_of(number),
-                tasks: lengths.local.get(number).copied().unwrap_or_default(),
-                stats,
-            })
-            .collect();
-        let line = |look: MachineLook| {
-            let of_machine = |binding: &&Binding| binding.machine == look.machine;
-            let binding = bindings.iter().find(of_machine);
-            let (activity, processor) = match look.activity {
-                Activity::Gone => return None,
-                Activity::Runs => ("runs", look.processor),
-                Activity::Parked if binding.is_some_and(|binding| binding.waits) => {
-                    ("waits for a task that is bound to it", None)
-                }
-                Activity::Parked => ("parked", look.processor),
-                Activity::Blocks => ("in a blocking call", None),
-                Activity::Waits => ("back from a blocking call, waits for a processor", None),
-            };
-            let bound = binding.map(|binding| {
-                let tasks = &self.shared.bound_tasks;
-                let (waiting, names) = tasks.waiting(binding.id, MAX_NAMES, name_of);
-                Bound { waiting, names }
-            });
-            Some(MachineLine {
-                name: self.name(look.machine),
-                activity,
-                task: task_of(look.shown),
-                processor,
-                since: look.since,
-                bound,
-            })
-        };
-        Dump {
-            stopping: control.is_stopping(),
-            active: control.active(),
-            searching,
-            idle,
-            queues: lengths,
-            source: (queues.source.is_attached()).then(|| queues.source.is_empty()),
-            processors,
-            machines: machines.into_iter().filter_map(line).collect(),
-            threads: self.threads(),
-        }
-    }
-
-    pub(crate) fn name(&self, machine: usize) -> String {
-        format!("{}-{machine}", self.config.thread_name)
-    }
-}
-
-impl fmt::Display for Dump {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
-            f,
-            "{} processors, {} idle, {} searching{}; global queue: {} and {} woken, given way: {}, \
-             idle priority: {}{}",
-            self.active,
-            self.idle.len(),
-            self.searching,
-            if self.stopping { ", stopping" } else { "" },
-            self.queues.new,
-            self.queues.woken,
-            self.queues.given_way,
-            self.queues.idle_priority,
-            match self.source {
-                None => "",
-                Some(true) => ", source: empty",
-                Some(false) => ", source: not empty",
+            text,
+            "{} processors, {} idle, {searching} searching{}; global queue: {} and {} woken, \
+             given way: {}, idle priority: {}{}",
+            control.active(),
+            idle.len(),
+            if control.is_stopping() {
+                ", stopping"
+            } else {
+                ""
+            },
+            lengths.new,
+            lengths.woken,
+            lengths.given_way,
+            lengths.idle_priority,
+            match (queues.source.is_attached(), queues.source.is_empty()) {
+                (false, _) => "",
+                (true, true) => ", source: empty",
+                (true, false) => ", source: not empty",
             },
         )?;
-        for processor in &self.processors {
-            processor.write(f, self.idle.contains(&processor.number))?;
+        for (number, stats) in self.stats().into_iter().enumerate() {
+            let machine = self.name(coordinator.attached(number));
+            write!(text, "  processor {number}: ")?;
+            match (inactive[number], idle.contains(&number)) {
+                (true, _) => write!(text, "inactive")?,
+                (false, true) => write!(text, "idle, with {machine}")?,
+                (false, false) => write!(text, "held by {machine}")?,
+            }
+            if let Some(guest) = guests.iter().find(|look| look.processor == Some(number)) {
+                let task = task_label(guest.shown).map_or_else(|| "a task".to_owned(), describe);
+                write!(text, ", where a guest runs {task}")?;
+            }
+            if let Some(watcher) = coordinator.watcher(number) {
+                write!(text, ", watched by {}", self.name(watcher))?;
+            }
+            let tasks = lengths.local.get(number).copied().unwrap_or_default();
+            writeln!(text, ", deque: {tasks}{stats}")?;
         }
-        let threads = &self.threads;
+        let threads = self.threads();
         writeln!(
-            f,
+            text,
             "{} threads (at most {} and those bound, {} started so far, {} refused): {} spare, \
              {} bound, {} in blocking calls, {} of them back and waiting",
             threads.threads,
@@ -222,69 +121,46 @@ impl fmt::Display for Dump {
             threads.blocking,
             threads.waiting
         )?;
-        self.machines.iter().try_for_each(|line| line.write(f))
-    }
-}
-
-impl ProcessorLine {
-    fn write(&self, f: &mut fmt::Formatter<'_>, idle: bool) -> fmt::Result {
-        let stats = &self.stats;
-        write!(f, "  processor {}: ", self.number)?;
-        if self.inactive {
-            f.write_str("inactive")?;
-        } else if idle {
-            write!(f, "idle, with {}", self.machine)?;
-        } else {
-            write!(f, "held by {}", self.machine)?;
-        }
-        if let Some(task) = &self.guest {
-            write!(f, ", where a guest runs {task}")?;
-        }
-        if let Some(watcher) = &self.watcher {
-            write!(f, ", watched by {watcher}")?;
-        }
-        writeln!(
-            f,
-            ", deque: {}; run {}, pieces {}, looks {}, rotated {}, \
-             balanced {}, panicked {}, stolen {} in {} steals, parks {}, wake-ups {}, lent {}, \
-             blocking calls {}, kept in {}",
-            self.tasks,
-            stats.run,
-            stats.pieces,
-            stats.looks,
-            stats.rotated,
-            stats.balanced,
-            stats.panicked,
-            stats.stolen,
-            stats.steals,
-            stats.parks,
-            stats.wake_ups,
-            stats.lent,
-            stats.blocking_calls,
-            stats.blocked_in_place
-        )
-    }
-}
-
-impl MachineLine {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "  {}: {}", self.name, self.activity)?;
-        if let Some(task) = &self.task {
-            write!(f, " ({task})")?;
-        }
-        if let Some(processor) = self.processor {
-            write!(f, ", processor {processor}")?;
-        }
-        if let Some(since) = self.since {
-            write!(f, ", the same for {:.1} s at least", since.as_secs_f64())?;
-        }
-        if let Some(bound) = &self.bound {
-            write!(f, ", bound; waiting for it: {}", bound.waiting)?;
-            if !bound.names.is_empty() {
-                write!(f, " ({})", bound.names.join(", "))?;
+        for look in machines {
+            let binding = bindings.iter().find(|bound| bound.machine == look.machine);
+            let (activity, processor) = match look.activity {
+                Activity::Gone => continue,
+                Activity::Runs => ("runs", look.processor),
+                Activity::Parked if binding.is_some_and(|binding| binding.waits) => {
+                    ("waits for a task that is bound to it", None)
+                }
+                Activity::Parked => ("parked", look.processor),
+                Activity::Blocks => ("in a blocking call", None),
+                Activity::Waits => ("back from a blocking call, waits for a processor", None),
+            };
+            write!(text, "  {}: {activity}", self.name(look.machine))?;
+            if look.shown == A_PIECE {
+                write!(text, " (a piece of the source)")?;
+            } else if let Some(label) = task_label(look.shown) {
+                write!(text, " ({})", describe(label))?;
             }
+            if let Some(processor) = processor {
+                write!(text, ", processor {processor}")?;
+            }
+            if let Some(since) = look.since {
+                let seconds = since.as_secs_f64();
+                write!(text, ", the same for {seconds:.1} s at least")?;
+            }
+            if let Some(binding) = binding {
+                let tasks = &self.shared.bound_tasks;
+                let (waiting, names) = tasks.waiting(binding.id, MAX_NAMES, name_of);
+                write!(text, ", bound; waiting for it: {waiting}")?;
+                if !names.is_empty() {
+                    write!(text, " ({})", names.join(", "))?;
+                }
+            }
+            writeln!(text)?;
         }
-        writeln!(f)
+        Ok(())
+    }
+
+    pub(crate) fn name(&self, machine: usize) -> String {
+        format!("{}-{machine}", self.config.thread_name)
     }
 }
 

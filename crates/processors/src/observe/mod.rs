@@ -1,6 +1,5 @@
-//! Observations of a pool: for people, and for the threads that look after long tasks.
+//! Observations of a pool: for people, and for the thread that looks after long turns.
 
 pub(crate) mod dump;
-pub(crate) mod lengths;
 pub(crate) mod look;
 pub(crate) mod running;

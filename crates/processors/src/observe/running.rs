@@ -53,11 +53,11 @@ impl<T: Send + 'static> Processors<T> {
     /// [`dump`](Self::dump), twice.
     pub fn running(&self) -> Vec<RunningTask> {
         let is_over = self.shared.coordinator.is_over();
-        let (machines, guests) = self.look_at_all();
-        let running = machines.into_iter().filter_map(|look| {
+        let running = self.look_at_all().into_iter().filter_map(|look| {
             let inside = match look.activity {
                 Activity::Gone | Activity::Parked | Activity::Waits => return None,
                 Activity::Blocks => Inside::BlockingCall,
+                Activity::Runs if look.is_guest => Inside::Task,
                 Activity::Runs if is_over => Inside::End,
                 Activity::Runs => match look.shown {
                     // It searches, or is between two tasks.
@@ -66,21 +66,18 @@ impl<T: Send + 'static> Processors<T> {
                     _ => Inside::Task,
                 },
             };
+            let name = self.name(look.machine);
             Some(RunningTask {
-                thread: self.name(look.machine),
+                thread: match look.is_guest {
+                    true => format!("a guest of {name}"),
+                    false => name,
+                },
                 inside,
                 label: task_label(look.shown),
                 elapsed: look.since.unwrap_or_default(),
             })
         });
-        let attached = |processor| self.shared.coordinator.attached(processor);
-        let guests = guests.into_iter().map(|look| RunningTask {
-            thread: format!("a guest of {}", self.name(attached(look.processor))),
-            inside: Inside::Task,
-            label: task_label(look.shown),
-            elapsed: look.since.unwrap_or_default(),
-        });
-        running.chain(guests).collect()
+        running.collect()
     }
 
     /// Starts one more thread, which calls `call` once for each task that has lasted longer than

@@ -135,29 +135,19 @@ impl Config {
     /// The numbers, checked: processors to begin with, at most, and threads.
     pub(crate) fn resolve(&self) -> Result<(usize, usize, usize), StartError> {
         let parallelism = parallelism();
-        let max = self.max_processors.unwrap_or(Idle::MAX_PROCESSORS);
-        if max == 0 {
-            return Err(StartError::NoProcessors);
-        }
-        if let Some(asked) = self.max_processors
-            && asked > Idle::MAX_PROCESSORS
-        {
-            return Err(StartError::TooManyProcessors {
-                asked,
-                max: Idle::MAX_PROCESSORS,
-            });
-        }
-        let processors = match self.processors {
-            None => parallelism.min(max),
-            Some(0) => return Err(StartError::NoProcessors),
-            Some(asked) if asked > max => {
-                return Err(StartError::TooManyProcessors { asked, max });
+        let possible = Idle::MAX_PROCESSORS;
+        let max = self.max_processors.unwrap_or(possible);
+        let processors = self.processors.unwrap_or_else(|| parallelism.min(max));
+        for (asked, max) in [(max, possible), (processors, max)] {
+            match asked {
+                0 => return Err(StartError::NoProcessors),
+                _ if asked > max => return Err(StartError::TooManyProcessors { asked, max }),
+                _ => {}
             }
-            Some(asked) => asked,
-        };
+        }
         let places = self
             .max_processors
-            .unwrap_or_else(|| (4 * parallelism).max(processors).min(Idle::MAX_PROCESSORS));
+            .unwrap_or_else(|| (4 * parallelism).max(processors).min(possible));
         let threads = self.thread_limit.unwrap_or(512 + places);
         if threads < processors {
             return Err(StartError::TooFewThreads {
@@ -231,8 +221,7 @@ impl fmt::Display for StartError {
             Self::Thread(error) => {
                 write!(
                     f,
-                    "the system refused a thread ({error}): ask for fewer processors, or raise its \
-                     limit"
+                    "the system refused a thread ({error}): raise its limit of threads"
                 )
             }
         }

@@ -105,13 +105,6 @@ pub fn is_machine() -> bool {
     REGISTRATION.with(Cell::get).is_some()
 }
 
-/// Returns whether the thread is a machine of `pool`.
-pub(crate) fn is_current<T>(pool: &Shared<T>) -> bool {
-    REGISTRATION
-        .with(Cell::get)
-        .is_some_and(|registration| ptr::eq(registration.pool, ptr::from_ref(pool).cast()))
-}
-
 /// Calls `with` with what the thread shows of itself, if it is a machine of `pool`.
 pub(crate) fn with_current<T, R>(
     pool: &Shared<T>,

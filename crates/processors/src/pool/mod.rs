@@ -9,7 +9,5 @@ pub(crate) mod config;
 )]
 pub(crate) mod current;
 pub(crate) mod processors;
-pub(crate) mod progress;
 pub(crate) mod runner;
 pub(crate) mod threads;
-pub(crate) mod visit;

@@ -1,26 +1,23 @@
 //! A pool of processors, and how tasks get into it.
 
-use std::fmt;
-use std::io;
 use std::num::NonZeroU64;
 use std::sync::{Arc as StdArc, OnceLock};
+use std::{fmt, io};
 
 use filch_injector::AllocateError;
 use filch_parker::Unparker;
-use filch_sync::{Arc, Mutex, lock};
+use filch_sync::{Arc, Mutex, MutexGuard, lock};
 
 use crate::pool::config::{Config, StartError};
-use crate::pool::progress::Progress;
-
 use crate::pool::current;
+use crate::pool::runner::{Awaited, Visit};
 use crate::pool::threads::Handles;
-use crate::pool::visit::{Awaited, Visit};
 use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
 use crate::queues::task_queues::{Processor, TaskQueues};
-use crate::stats::ProcessorStats;
+use crate::stats::{ProcessorStats, Progress};
 
 /// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
 /// run on them.
@@ -41,7 +38,7 @@ pub(crate) trait AnyRunner<T>: Send + Sync {
     fn start_thread(&self, machine: usize) -> io::Result<()>;
 
     /// Runs the task for a guest: see [`Visit::run`].
-    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) -> (Visit, Option<T>);
+    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>);
 
     /// Returns what the runner calls a task, for a [`Dump`](crate::Dump).
     fn label(&self, task: &T) -> Option<NonZeroU64>;
@@ -135,11 +132,7 @@ impl<T: Send + 'static> Processors<T> {
     #[inline]
     #[expect(unsafe_code, reason = "looks at the permit where it is")]
     fn push_here(&self, task: T) -> Option<T> {
-        let Shared {
-            queues,
-            coordinator,
-            ..
-        } = &self.shared;
+        let (queues, coordinator) = (&self.shared.queues, &self.shared.coordinator);
         let mut task = Some(task);
         let push = |permit: &Permit| {
             if let Some(task) = task.take() {
@@ -259,7 +252,7 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Returns whether the calling thread is one of the pool's.
     pub fn is_machine(&self) -> bool {
-        current::is_current(&self.shared)
+        current::with_current(&self.shared, |_| ()).is_some()
     }
 
     /// The number of the processor that the calling thread runs on, if it is one of the pool's and
@@ -297,8 +290,23 @@ impl<T: Send + 'static> Processors<T> {
         self.shared.coordinator.thread_stats()
     }
 
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.shared.coordinator.control_word().is_stopping()
+    /// Keeps starts, reservations and resizes from each other, and the caller's threads from one
+    /// that joins all.
+    ///
+    /// # Errors
+    /// The pool has not been started, or it has been stopped: what the caller has for that.
+    pub(crate) fn lock_running<E>(
+        &self,
+        not_started: E,
+        stopped: E,
+    ) -> Result<MutexGuard<'_, ()>, E> {
+        let guard = lock(&self.handles.resizing);
+        // In this order: if there is no runner because the pool is over, it has been stopped.
+        let has_runner = lock(&self.runner).is_some();
+        match self.is_ending() {
+            true => Err(stopped),
+            false => has_runner.then_some(guard).ok_or(not_started),
+        }
     }
 }
 

@@ -1,11 +1,12 @@
-//! The user's part of a pool: the code that runs a task.
+//! The user's part of a pool: the code that runs a task, and the wait of a guest for its own.
 
 use std::num::NonZeroU64;
 
 use filch_sync::Arc;
 
 use crate::pool::processors::Processors;
-use crate::protocol::state::binding::BoundId;
+use crate::protocol::Permit;
+use crate::protocol::state::synced::BoundId;
 
 /// Runs tasks; implemented by the user of the crate.
 pub trait Runner<T>: Send + Sync + 'static {
@@ -53,4 +54,21 @@ pub trait Runner<T>: Send + Sync + 'static {
     /// of its processor, the last one to be run next. A panic is contained and counted; the task is
     /// gone.
     fn run(&self, task: T, pool: &Arc<Processors<T>>, scratch: &mut Self::Scratch);
+}
+
+/// A wait of a thread from outside: for a task, or for what comes of it. For
+/// [`Processors::run_awaited`](crate::Processors::run_awaited).
+pub trait Awaited<T> {
+    /// Returns whether the wait is over.
+    fn is_over(&self) -> bool;
+
+    /// Returns whether this is the task, and not another one.
+    fn is(&self, task: &T) -> bool;
+}
+
+/// A processor that was idle, on the thread that has borrowed it.
+pub(crate) struct Visit {
+    pub(crate) permit: Permit,
+    /// The machine that waits to get it back.
+    pub(crate) lender: usize,
 }

@@ -104,14 +104,15 @@ impl fmt::Debug for Machines {
 #[must_use = "a thread that does not run is missing"]
 pub struct Thread {
     number: usize,
-    main: Box<dyn FnOnce() + Send>,
+    /// Told whether the thread comes, once.
+    main: Option<Box<dyn FnOnce(bool) + Send>>,
 }
 
 impl Thread {
-    pub(crate) fn new(number: usize, main: impl FnOnce() + Send + 'static) -> Self {
+    pub(crate) fn new(number: usize, main: impl FnOnce(bool) + Send + 'static) -> Self {
         Self {
             number,
-            main: Box::new(main),
+            main: Some(Box::new(main)),
         }
     }
 
@@ -125,8 +126,18 @@ impl Thread {
     /// # Panics
     /// If the runner panics when it makes the thread's [scratch](crate::Runner::scratch). The
     /// thread is missing then.
-    pub fn run(self) {
-        (self.main)();
+    pub fn run(mut self) {
+        if let Some(main) = self.main.take() {
+            main(true);
+        }
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        if let Some(main) = self.main.take() {
+            main(false);
+        }
     }
 }
 

@@ -8,10 +8,9 @@
 
 use std::io;
 
-use crate::protocol::state::binding::{Binding, BoundId, MAX_BOUND};
-use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::coordinator::{Coordinator, Work};
 use crate::protocol::state::permit::Permit;
-use crate::protocol::state::work::Work;
+use crate::protocol::state::synced::{Binding, BoundId, MAX_BOUND};
 
 /// The next step of a bound machine that has no task left.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,6 +38,7 @@ impl Coordinator {
             return Ok(None);
         };
         let Some(machine) = self.place(&mut synced) else {
+            synced.refused += 1;
             return Ok(None);
         };
         synced.bound_so_far = number;
@@ -51,15 +51,7 @@ impl Coordinator {
             released: false,
         });
         self.machine(machine).expect_thread();
-        synced.count_start();
-        drop(synced);
-        match self.run_launcher(machine) {
-            Ok(()) => Ok(Some(id)),
-            Err(error) => {
-                self.refuse(machine);
-                Err(error)
-            }
-        }
+        self.start_thread(machine, synced).map(|()| Some(id))
     }
 
     /// Returns what the machine is bound as.
@@ -148,11 +140,11 @@ impl Coordinator {
 mod tests {
     use std::cell::Cell;
 
-    use crate::protocol::state::binding::{BoundId, MAX_BOUND};
     use crate::protocol::state::coordinator::Coordinator;
+    use crate::protocol::state::coordinator::Work;
     use crate::protocol::state::grant::Grant;
     use crate::protocol::state::permit::Permit;
-    use crate::protocol::state::work::Work;
+    use crate::protocol::state::synced::{BoundId, MAX_BOUND};
 
     /// A global queue with a task in it, or none.
     struct Global(Cell<bool>);
@@ -170,7 +162,7 @@ mod tests {
     /// One processor, on which machine 0 runs.
     fn one_processor(limit: usize, spares: usize, work: &Global) -> (Coordinator, Permit) {
         let coordinator = Coordinator::new(1, 1, limit, spares);
-        coordinator.start(1, work).unwrap();
+        coordinator.start(1, 1, work).unwrap();
         let (permit, _) = coordinator.take_idle().unwrap();
         (coordinator, permit)
     }

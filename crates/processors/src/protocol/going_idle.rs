@@ -3,9 +3,8 @@
 use filch_sync::atomic::{Ordering, fence};
 use filch_sync::hint;
 
-use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::coordinator::{Coordinator, Work};
 use crate::protocol::state::permit::Permit;
-use crate::protocol::state::work::Work;
 
 /// Pauses of a guest between two looks at the queues: some hundred nanoseconds, in which a machine
 /// that has made a task runnable, and does nothing else, comes for it.
@@ -43,10 +42,9 @@ impl Coordinator {
     }
 
     /// Puts the processor on the stack, and passes a fence.
-    fn push_idle(&self, permit: Permit, machine: usize, searching: bool) -> usize {
+    pub(crate) fn push_idle(&self, permit: Permit, machine: usize, searching: bool) -> usize {
         let processor = permit.into_number();
-        // ORDERING: Relaxed: released by `Idle::go_idle`.
-        self.attached[processor].store(machine as u32, Ordering::Relaxed);
+        self.attach(processor, machine);
         self.idle.go_idle(processor, searching);
         processor
     }
@@ -62,10 +60,6 @@ impl Coordinator {
         }
         if control.waiting() > 0 {
             self.serve_waiters(&mut self.synced());
-        }
-        // So does one that rests, in its count.
-        if self.has_resting() {
-            self.serve_resting(&mut self.synced());
         }
         self.announce_quiescence(work);
     }

@@ -7,10 +7,10 @@
 
 use filch_parker::Parker;
 
-use crate::protocol::state::binding::MAX_BOUND;
 use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::grant::Activity;
 use crate::protocol::state::permit::Permit;
+use crate::protocol::state::synced::MAX_BOUND;
 
 impl Coordinator {
     /// Takes an idle processor for a guest: its permit, and the lender, which goes on waiting for

@@ -1,14 +1,13 @@
 //! Blocking calls: the machine gives its processor away, so that other tasks go on, and gets one
-//! back at the end.
+//! back at the end, or waits in line for it, and queued tasks do not starve behind those that wait.
 
 use filch_parker::Parker;
 use filch_sync::atomic::{Ordering, fence};
 
-use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::coordinator::{Coordinator, Work};
 use crate::protocol::state::grant::{Activity, Grant};
 use crate::protocol::state::permit::Permit;
 use crate::protocol::state::synced::Synced;
-use crate::protocol::state::work::Work;
 
 impl Coordinator {
     /// Gives the processor of `machine`, which is about to block, to the longest waiter, or makes
@@ -38,8 +37,8 @@ impl Coordinator {
             self.grant_return(waiter, permit);
             return Ok(());
         }
-        let spare = synced.spares.pop();
-        let Some(substitute) = spare.or_else(|| self.place_within_limit(&mut synced)) else {
+        let Some(substitute) = self.substitute(&mut synced) else {
+            synced.refused += 1;
             return Err(permit);
         };
         drop(synced);
@@ -69,11 +68,6 @@ impl Coordinator {
                 grant => unreachable!("a machine that waits for a processor is told {grant:?}"),
             }
         });
-        self.is_back(machine, permit)
-    }
-
-    /// Takes the machine off the count of those that are away.
-    pub(crate) fn is_back(&self, machine: usize, permit: Permit) -> Permit {
         self.machine(machine).set_activity(Activity::Runs);
         // ORDERING: Release, partner of the fence in `Idle::is_unchanged`: a thread that sees that
         // no machine is away any more sees that a processor was taken off the stack for it.
@@ -89,15 +83,13 @@ impl Coordinator {
             && let Some((permit, displaced)) = self.take_idle()
         {
             self.become_spare(displaced, &mut self.synced());
-            // ORDERING: Relaxed: for people, as long as the machine has the permit.
-            self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
+            self.attach(permit.processor(), machine);
             self.count_return(&permit);
             return Some(permit);
         }
         let mut synced = self.synced();
         if let Some(permit) = self.take_missing(&mut synced) {
-            // ORDERING: Relaxed: as above.
-            self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
+            self.attach(permit.processor(), machine);
             return Some(permit);
         }
         self.queue(machine, &mut synced);
@@ -112,5 +104,80 @@ impl Coordinator {
         // sees in the control word that a machine waits, or we see it on the stack.
         fence(Ordering::SeqCst);
         self.serve_waiters(synced);
+    }
+}
+
+/// The largest number of times in a row that a processor goes to machines back from blocking calls,
+/// before a queued task is due.
+const MAX_RETURNS: u32 = 16;
+
+impl Coordinator {
+    /// Takes the longest waiter off the list.
+    pub(crate) fn next_waiter(&self, synced: &mut Synced) -> Option<usize> {
+        let waiter = synced.waiters.pop_front()?;
+        self.control.remove_waiting();
+        Some(waiter)
+    }
+
+    /// Gives idle processors to waiters, as long as there are both.
+    pub(crate) fn serve_waiters(&self, synced: &mut Synced) {
+        while !synced.waiters.is_empty() {
+            let Some((permit, machine)) = self.take_idle() else {
+                return;
+            };
+            if let Some(waiter) = self.next_waiter(synced) {
+                self.become_spare(machine, synced);
+                self.grant_return(waiter, permit);
+            }
+        }
+    }
+
+    /// Gives the processor, between two tasks, to the machine that has waited longest for one;
+    /// `machine` becomes a spare.
+    ///
+    /// # Errors
+    /// The permit, if no machine waits any more.
+    pub fn hand_to_waiter(&self, permit: Permit, machine: usize) -> Result<(), Permit> {
+        let mut synced = self.synced();
+        let Some(waiter) = self.next_waiter(&mut synced) else {
+            return Err(permit);
+        };
+        self.become_spare(machine, &mut synced);
+        drop(synced);
+        self.grant_return(waiter, permit);
+        Ok(())
+    }
+
+    /// Gives the processor to a machine that is back from a blocking call.
+    pub(crate) fn grant_return(&self, waiter: usize, permit: Permit) {
+        self.count_return(&permit);
+        self.grant(waiter, Grant::Run(permit));
+    }
+
+    pub(crate) fn count_return(&self, permit: &Permit) {
+        let returns = &self.returns[permit.processor()];
+        // ORDERING: Relaxed: written by the machine with the permit alone, and handed on with the
+        // processor.
+        let count = returns.load(Ordering::Relaxed).saturating_add(1);
+        returns.store(count, Ordering::Relaxed);
+    }
+
+    /// Returns whether the processor has gone to returning machines so often that a queued task is
+    /// due. The machine with the permit asks.
+    pub(crate) fn is_queued_task_due(&self, permit: &Permit) -> bool {
+        // ORDERING: Relaxed: as in `count_return`.
+        self.returns[permit.processor()].load(Ordering::Relaxed) >= MAX_RETURNS
+    }
+
+    /// Demands that a queued task comes next on the processor.
+    pub fn demand_queued_task(&self, permit: &Permit) {
+        // ORDERING: Relaxed: as in `count_return`.
+        self.returns[permit.processor()].store(MAX_RETURNS, Ordering::Relaxed);
+    }
+
+    /// Resets the count, as a queued task runs now, or there is none.
+    pub(crate) fn forget_returns(&self, permit: &Permit) {
+        // ORDERING: Relaxed: as in `count_return`.
+        self.returns[permit.processor()].store(0, Ordering::Relaxed);
     }
 }

@@ -1,26 +1,20 @@
 //! Processors changing hands: the operations on `state`, each an `impl Coordinator`.
 
-mod activation;
 mod bound;
 mod going_idle;
 mod guests;
 mod handoff;
 pub(crate) mod quiescence;
 mod resize;
-mod resting;
-mod shutdown;
-mod spares;
 mod starting;
 pub(crate) mod state;
 pub(crate) mod threads;
-mod waiters;
 mod watch;
 
 pub use bound::AfterBound;
 pub use state::control::ControlWord;
-pub use state::coordinator::Coordinator;
+pub use state::coordinator::{Coordinator, Work};
 pub use state::grant::Grant;
 pub use state::idle::Idle;
 pub use state::long_turns::LongTurns;
 pub use state::permit::Permit;
-pub use state::work::Work;

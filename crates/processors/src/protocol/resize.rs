@@ -6,10 +6,9 @@
 
 use filch_sync::atomic::{Ordering, fence};
 
-use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::coordinator::{Coordinator, Work};
 use crate::protocol::state::permit::Permit;
 use crate::protocol::state::synced::Synced;
-use crate::protocol::state::work::Work;
 
 impl Coordinator {
     /// Raises the number to `processor + 1`, from one less. An inactive processor goes on the idle
@@ -25,8 +24,8 @@ impl Coordinator {
             self.raise_active(processor + 1);
             return true;
         }
-        let spare = synced.spares.pop();
-        let Some(machine) = spare.or_else(|| self.place_within_limit(&mut synced)) else {
+        let Some(machine) = self.substitute(&mut synced) else {
+            synced.refused += 1;
             return false;
         };
         let Some(permit) = self.activate(processor, &mut synced) else {
@@ -89,5 +88,25 @@ impl Coordinator {
         self.restore_missing(work);
         self.announce_quiescence(work);
         Ok(())
+    }
+
+    /// Makes an inactive processor one that runs.
+    pub(crate) fn activate(&self, processor: usize, synced: &mut Synced) -> Option<Permit> {
+        let permit = synced.inactive[processor].take()?;
+        // ORDERING: Relaxed: released with the change of the idle word, and by the first time that
+        // it goes idle.
+        self.activated.fetch_add(1, Ordering::Relaxed);
+        // Before anybody can run on it: it is awake without having been popped.
+        self.idle.invalidate();
+        Some(permit)
+    }
+
+    /// Makes a processor inactive. Its deque must be empty.
+    pub(crate) fn deactivate(&self, permit: Permit, synced: &mut Synced) {
+        let processor = permit.processor();
+        synced.inactive[processor] = Some(permit);
+        // ORDERING: Release, partner of the Acquire in `quiescent_snapshot`: a thread that does not
+        // count it any more sees what it left in the global queue, and that its machine went away.
+        self.activated.fetch_sub(1, Ordering::Release);
     }
 }

@@ -15,64 +15,72 @@
 
 use std::io;
 
+use filch_sync::MutexGuard;
 use filch_sync::atomic::Ordering;
 
-use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::coordinator::{Coordinator, Work};
 use crate::protocol::state::grant::Grant;
 use crate::protocol::state::permit::Permit;
 use crate::protocol::state::synced::Synced;
-use crate::protocol::state::work::Work;
 
 impl Coordinator {
-    /// Puts the first `count` processors on the idle stack, all of which are inactive. The thread
-    /// of the first one is started now.
+    /// Puts the first `count` processors on the idle stack, all of which are inactive. The first
+    /// `threads` of their threads, one at least, are started now.
     ///
     /// # Errors
-    /// The system's error for that thread, after which the pool is to be stopped.
-    pub fn start(&self, count: usize, work: &impl Work) -> io::Result<()> {
+    /// The system's error for one of these, after which the pool is to be stopped: it has as many
+    /// processors as threads could be had.
+    pub fn start(&self, count: usize, threads: usize, work: &impl Work) -> io::Result<()> {
         let mut synced = self.synced();
-        let places: Vec<_> = (0..count)
+        let mut places: Vec<_> = (0..count)
             .map_while(|_| self.place_within_limit(&mut synced))
             .collect();
         drop(synced);
-        if let Some(&first) = places.first() {
-            self.start_thread(first)
-                .inspect_err(|_| self.synced().vacant.extend(&places))?;
+        let mut started = Ok(());
+        let had = |&&machine: &&usize| {
+            self.machine(machine).expect_thread();
+            started = self.start_thread(machine, self.synced());
+            started.is_ok()
+        };
+        let had = places.iter().take(threads).take_while(had).count();
+        let mut synced = self.synced();
+        if started.is_err() {
+            synced.vacant.extend(places.drain(had..));
         }
         // The first one is on top in the end.
         for (processor, &machine) in places.iter().enumerate().rev() {
-            let mut synced = self.synced();
-            if synced.over {
-                self.tell_to_exit(machine, &mut synced);
-            } else if let Some(permit) = self.activate(processor, &mut synced) {
-                drop(synced);
-                self.go_idle(permit, machine, false, work);
+            let permit = match synced.over {
+                true => None,
+                false => self.activate(processor, &mut synced),
+            };
+            match permit {
+                Some(permit) => _ = self.push_idle(permit, machine, false),
+                None => self.tell_to_exit(machine, &mut synced),
             }
         }
-        Ok(())
+        drop(synced);
+        // One second look for all of them.
+        if work.exists() {
+            self.wake_one();
+        }
+        self.announce_quiescence(work);
+        started
     }
 
-    /// Starts the thread of a machine now, before its first grant.
+    /// Starts the thread of a machine that has been granted something, or expects its thread.
     ///
     /// # Errors
-    /// The system's error. The machine has no thread then.
-    pub fn start_thread(&self, machine: usize) -> io::Result<()> {
-        self.machine(machine).expect_thread();
-        self.synced().count_start();
-        self.run_launcher(machine).inspect_err(|_| {
-            self.machine(machine).lose_thread();
-            self.synced().count_refusal();
-        })
-    }
-
-    /// Starts the thread of a machine that has been granted something, and has none.
+    /// The system's error. The machine has no thread then, and what it was granted is others'.
     #[cold]
-    #[inline(never)]
-    pub(crate) fn launch(&self, machine: usize) {
-        self.synced().count_start();
-        if self.run_launcher(machine).is_err() {
-            self.refuse(machine);
-        }
+    pub(crate) fn start_thread(
+        &self,
+        machine: usize,
+        mut synced: MutexGuard<'_, Synced>,
+    ) -> io::Result<()> {
+        synced.count_start();
+        drop(synced);
+        let started = self.launcher.get().map_or(Ok(()), |start| start(machine));
+        started.inspect_err(|_| self.refuse(machine))
     }
 
     /// Hands what `machine` was told on to others: it has no thread, since the system has refused
@@ -194,24 +202,17 @@ impl Coordinator {
             return;
         }
         let mut synced = self.synced();
-        let Some(permit) = self.take_missing(&mut synced) else {
+        if synced.missing == 0 || synced.over {
+            return;
+        }
+        let Some(machine) = self.substitute(&mut synced) else {
             return;
         };
-        let machine = synced.spares.pop();
-        match machine.or_else(|| self.place_within_limit(&mut synced)) {
-            Some(machine) => {
-                drop(synced);
-                self.go_idle(permit, machine, false, work);
-            }
-            None => {
-                self.deactivate(permit, &mut synced);
-                synced.missing += 1;
-            }
-        }
-    }
-
-    pub(crate) fn run_launcher(&self, machine: usize) -> io::Result<()> {
-        self.launcher.get().map_or(Ok(()), |start| start(machine))
+        let Some(permit) = self.take_missing(&mut synced) else {
+            return self.become_spare(machine, &mut synced);
+        };
+        drop(synced);
+        self.go_idle(permit, machine, false, work);
     }
 }
 
@@ -235,6 +236,7 @@ impl Coordinator {
                 places.push(place);
             }
             synced.expected += places.len();
+            synced.refused += (count - places.len()) as u64;
         }
         // All places first: a thread that has come already may block, and want one more.
         let mut made = 0;

@@ -11,7 +11,7 @@ use filch_parker::Parker;
 use filch_sync::atomic::Ordering;
 
 use crate::protocol::state::coordinator::Coordinator;
-use crate::protocol::state::grant::{Activity, MachineShared};
+use crate::protocol::state::grant::{Activity, Grant, MachineShared};
 use crate::protocol::state::synced::Synced;
 
 /// The threads of a pool, as counted at one moment.
@@ -47,10 +47,16 @@ impl Coordinator {
     pub(crate) fn place_within_limit(&self, synced: &mut Synced) -> Option<usize> {
         let on_top = synced.leaving.min(self.attached.len());
         if synced.unbound() >= self.limit + on_top {
-            synced.refused += 1;
             return None;
         }
         self.place(synced)
+    }
+
+    /// A machine that takes over from another one, or for a processor that had none: a spare, or a
+    /// place within the limit.
+    pub(crate) fn substitute(&self, synced: &mut Synced) -> Option<usize> {
+        let spare = synced.spares.pop();
+        spare.or_else(|| self.place_within_limit(synced))
     }
 
     /// A place for one more machine, which has no thread.
@@ -60,10 +66,7 @@ impl Coordinator {
             return Some(place);
         }
         let place = synced.parkers.len();
-        let Some(machine) = self.machines.get(place) else {
-            synced.refused += 1;
-            return None;
-        };
+        let machine = self.machines.get(place)?;
         let parker = Parker::new();
         machine.set(MachineShared::new(&parker)).ok()?;
         synced.parkers.push(Some(parker));
@@ -104,6 +107,30 @@ impl Coordinator {
             refused: synced.refused,
         }
     }
+
+    /// Makes a spare of a machine that has lost its processor, or given it up between two tasks. It
+    /// exits instead if there are enough spares, or if there is one machine too many since another
+    /// one ceased to be bound; but the last thread stays. A machine that has been told to exit is
+    /// not one too many: it may take its time, and if two exited for it, a call at the limit would
+    /// find no spare.
+    pub(crate) fn become_spare(&self, machine: usize, synced: &mut Synced) {
+        let is_enough = synced.spares.len() >= synced.max_spares
+            || synced.unbound() > self.limit + synced.leaving;
+        let is_last = synced.threads == synced.leaving + synced.bound() + 1;
+        if !self.machine(machine).has_thread() || is_enough && !is_last {
+            self.tell_to_exit(machine, synced);
+        } else {
+            synced.spares.push(machine);
+        }
+    }
+
+    /// Tells a machine that is not needed to exit. If it has no thread, that is all.
+    pub(crate) fn tell_to_exit(&self, machine: usize, synced: &mut Synced) {
+        match self.machine(machine).set_grant(Grant::Exit) {
+            true => synced.leaving += 1,
+            false => synced.vacant.push(machine),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -116,7 +143,10 @@ mod tests {
         let place = coordinator.place(&mut coordinator.synced()).unwrap();
         let machine = coordinator.machine(place);
         assert!(!machine.has_thread() && machine.activity().0 == Activity::Gone);
-        coordinator.start_thread(place).unwrap();
+        machine.expect_thread();
+        coordinator
+            .start_thread(place, coordinator.synced())
+            .unwrap();
         assert!(machine.has_thread() && machine.activity().0 == Activity::Gone);
         let parker = coordinator.enter(place);
         assert_eq!(machine.activity().0, Activity::Parked);

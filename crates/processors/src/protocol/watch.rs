@@ -7,9 +7,8 @@ use std::time::Instant;
 use filch_parker::Parker;
 use filch_sync::atomic::{Ordering, fence};
 
-use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::coordinator::{Coordinator, Work};
 use crate::protocol::state::grant::Grant;
-use crate::protocol::state::work::Work;
 
 impl Coordinator {
     /// Begins a watch of the processor by `machine`, which searches: until it
@@ -81,7 +80,10 @@ mod tests {
     fn a_wait_ends_with_a_grant_or_at_its_deadline() {
         let coordinator = Coordinator::new(1, 1, 1, 0);
         let place = coordinator.place(&mut coordinator.synced()).unwrap();
-        coordinator.start_thread(place).unwrap();
+        coordinator.machine(place).expect_thread();
+        coordinator
+            .start_thread(place, coordinator.synced())
+            .unwrap();
         let permit = coordinator.activate(0, &mut coordinator.synced()).unwrap();
         coordinator.grant(place, Grant::Run(permit));
         let parker = coordinator.enter(0);

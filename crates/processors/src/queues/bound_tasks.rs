@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use filch_sync::{Mutex, lock};
 
-use crate::protocol::state::binding::BoundId;
+use crate::protocol::state::synced::BoundId;
 
 /// Tasks that have been found, and wait for their thread, which is busy or about to be woken. One
 /// lock for all: there are few.

@@ -4,9 +4,8 @@
 use filch_deque::Steal;
 use filch_sync::{hint, thread};
 
-use crate::queues::fair::fairness::{Turn, oldest};
-use crate::queues::local::Local;
-use crate::queues::shared::Shared;
+use crate::queues::fairness::oldest;
+use crate::queues::shared::{Local, Shared};
 use crate::queues::source::Found;
 use crate::queues::steal_policy::StealMode;
 use crate::queues::task_queues::Processor;
@@ -16,21 +15,37 @@ const RACES: u32 = 4;
 
 impl<T: Send + 'static> Local<T> {
     /// The next task that needs no search: the newest of its own, else the oldest of the global
-    /// queue, else the oldest of those that have given way. At times it is another one's turn:
-    /// `fair/fairness.rs`. Also none if it is the source's turn, with which a search begins.
-    #[inline(always)]
-    pub(crate) fn next(&self, shared: &Shared<T>) -> Option<T> {
-        if self.fair.clock.tick() {
-            match self.check_fairness(shared) {
-                Turn::Task(task) => return Some(task),
-                Turn::Source => {
-                    self.fair.is_sources_turn.set(true);
-                    return None;
-                }
-                Turn::Any => {}
-            }
+    /// queue, else the oldest of those that have given way. At times it is another one's turn, or
+    /// the source's, if it may have one: `fairness.rs`. The calling thread has its permit in hand.
+    pub(crate) fn next(&self, shared: &Shared<T>, may_take_piece: bool) -> Option<Found<T>> {
+        let first = match self.fair.clock.tick() {
+            true => self.check_fairness(shared, may_take_piece),
+            false => None,
+        };
+        first.or_else(|| self.unsearched(shared).map(Found::Task))
+    }
+
+    /// A task for which something long has made way, on this processor, or something queued, if
+    /// enough threads came back from calls meanwhile: it comes before threads that wait.
+    #[cold]
+    pub(crate) fn take_before_waiters(&self, shared: &Shared<T>) -> Option<Found<T>> {
+        let queues = &shared.queues;
+        let Some(until) = self.fair.turn_of_tasks.get() else {
+            // What lies in the source is queued, too.
+            let piece = || queues.source.take().map(Found::Piece);
+            return self.next(shared, true).or_else(piece);
+        };
+        // A piece of the source might take long as well. A thread that does not count as searching
+        // moves no task from deque to deque.
+        let oldest = || queues.in_reach().iter().find_map(oldest).map(Found::Task);
+        let task = match (shared.clock)() < until {
+            true => self.next(shared, false).or_else(oldest),
+            false => None,
+        };
+        if task.is_none() {
+            self.fair.turn_of_tasks.set(None);
         }
-        self.unsearched(shared)
+        task
     }
 
     /// One round of a search: own deque, global queues, then victims, and the source; last, one
@@ -101,15 +116,6 @@ impl<T: Send + 'static> Local<T> {
         Some(task)
     }
 
-    /// The next task that needs no search, else the oldest one of any other processor. For a thread
-    /// that does not count as searching, and so moves none.
-    pub(crate) fn any_task(&self, shared: &Shared<T>) -> Option<T> {
-        self.unsearched(shared).or_else(|| {
-            let mut others = shared.queues.in_reach().iter();
-            others.find_map(oldest)
-        })
-    }
-
     /// Half of what another processor has, beginning with a random one: one task to run, the rest
     /// into the own deque.
     fn steal(&self, shared: &Shared<T>, mode: StealMode) -> Option<T> {
@@ -173,5 +179,18 @@ impl<T: Send + 'static> Local<T> {
         let counters = &shared.queues.processors[self.own].counters;
         counters.idle_priority.add(1);
         Some(task)
+    }
+
+    /// Watches a victim that was spared and is quick, unless another thread does, or none may.
+    /// Returns whether it does.
+    #[cold]
+    pub(crate) fn starts_to_watch(&self, shared: &Shared<T>, victim: usize) -> bool {
+        let coordinator = &shared.coordinator;
+        let watches = !shared.watch_interval.is_zero()
+            && coordinator.try_watch(victim, coordinator.attached(self.own));
+        if watches {
+            self.policy.mark_watched(victim);
+        }
+        watches
     }
 }

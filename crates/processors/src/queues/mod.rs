@@ -1,10 +1,9 @@
 //! The queues of tasks, and the order in which a processor looks for one.
 
 pub(crate) mod bound_tasks;
-pub(crate) mod fair;
+pub(crate) mod fairness;
 mod find_work;
 pub(crate) mod global_queue;
-pub(crate) mod local;
 pub(crate) mod shared;
 #[expect(
     unsafe_code,
@@ -15,4 +14,4 @@ pub(crate) mod steal_policy;
 pub(crate) mod task_queues;
 #[cfg(test)]
 mod tests;
-mod watching;
+pub(crate) mod turn_clock;

@@ -71,8 +71,6 @@ pub(crate) struct StealPolicy {
     spared: RefCell<Vec<SparedVictim>>,
     /// `true` if the last round spared any.
     has_spared: Cell<bool>,
-    /// `true` if any of them is watched.
-    has_watched: Cell<bool>,
     /// Searches in a row that were in vain.
     in_vain: Cell<u32>,
     /// The tasks that each processor had run at the end of the first of them.
@@ -169,15 +167,9 @@ impl StealPolicy {
                         run,
                         watched: true,
                     });
-                    self.has_watched.set(true);
                 }
             }
         }
-    }
-
-    /// Returns whether the search has begun to watch a victim.
-    pub(crate) fn has_watched(&self) -> bool {
-        self.has_watched.get()
     }
 
     /// Marks this victim, which was spared, as watched by the thief from now on.
@@ -185,13 +177,11 @@ impl StealPolicy {
         let mut spared = self.spared.borrow_mut();
         if let Some(known) = spared.iter_mut().find(|known| known.victim == victim) {
             known.watched = true;
-            self.has_watched.set(true);
         }
     }
 
     /// Ends the search, and returns the victims that the thief watches.
     pub(crate) fn take_watched(&self) -> Vec<SparedVictim> {
-        self.has_watched.set(false);
         let mut spared = self.spared.borrow_mut();
         spared.extract_if(.., |known| known.watched).collect()
     }
@@ -241,12 +231,11 @@ mod tests {
         assert!(!policy.is_quick(7, &run));
         run.add(1);
         assert!(policy.is_quick(7, &run) && !policy.is_quick(8, &run));
-        assert!(!policy.has_watched());
+        assert!(policy.take_watched().is_empty());
         policy.mark_watched(7);
-        assert!(policy.has_watched());
         let watched = policy.take_watched();
         assert!(watched.len() == 1 && watched[0].victim == 7);
-        assert!(!policy.has_watched() && policy.take_watched().is_empty());
+        assert!(policy.take_watched().is_empty());
     }
 
     /// A failure: a thief goes on searching in vain for ever, or watches one that has rested.

@@ -8,13 +8,12 @@ use filch_injector::Injector;
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 
+use crate::protocol::state::coordinator::Work;
 use crate::protocol::state::grant::ShownTask;
 use crate::protocol::state::permit::{Locals, Permit};
-use crate::protocol::state::work::Work;
-use crate::queues::fair::age_order::AgeOrder;
-use crate::queues::fair::fairness::Fairness;
+use crate::queues::fairness::{AgeOrder, Fairness};
 use crate::queues::global_queue::GlobalQueue;
-use crate::queues::local::Local;
+use crate::queues::shared::Local;
 use crate::queues::source::SourceSlot;
 use crate::stats::Counters;
 
@@ -152,7 +151,7 @@ mod tests {
         let queues = TaskQueues::new(2, Instant::now());
         queues.reach(2);
         let coordinator = Coordinator::new(2, 1, 1, 0);
-        coordinator.start(1, &queues).unwrap();
+        coordinator.start(1, 1, &queues).unwrap();
         let (permit, _) = coordinator.take_idle().unwrap();
         let local = queues.locals.get(&permit);
         assert!(!queues.exists());

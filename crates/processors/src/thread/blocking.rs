@@ -1,7 +1,5 @@
 //! Blocking calls.
 
-use filch_parker::Parker;
-
 use crate::pool::current::{self, Current};
 use crate::pool::processors::Processors;
 use crate::protocol::Permit;
@@ -29,9 +27,9 @@ impl<T: Send + 'static> Processors<T> {
     /// thread's wake-up when something does; the first calls start threads. Not worth it for what
     /// takes less than some ten microseconds.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
-        let away = current::with_current(&self.shared, |current| self.leave(current));
+        let left = current::with_current(&self.shared, |current| self.leave(current));
         // Lazily: an `Away` that is made comes back.
-        let _away = (away == Some(true)).then(|| Away { pool: self });
+        let _away = (left == Some(true)).then(|| Away { pool: self });
         call()
     }
 
@@ -43,40 +41,48 @@ impl<T: Send + 'static> Processors<T> {
         // Counted before it is given away: afterwards these counters are another thread's.
         let counters = &self.shared.queues.processors[permit.processor()].counters;
         counters.blocking_calls.add(1);
-        match self.part_with(permit, current) {
-            Ok(_) => true,
+        let has_left = self.part_with(permit, current);
+        if !has_left {
+            counters.blocked_in_place.add(1);
+        }
+        has_left
+    }
+
+    /// Gives the processor to another thread, unless there is none to be had, or no place for a
+    /// guest: then the calling one keeps it. Returns whether it is given away.
+    pub(crate) fn part_with(&self, permit: Permit, current: &Current<'_>) -> bool {
+        let (queues, coordinator) = (&self.shared.queues, &self.shared.coordinator);
+        let handed_off = match current.machine(coordinator) {
+            None => Err(permit),
+            Some((machine, _)) => {
+                let processor = &queues.processors[permit.processor()];
+                processor.guest.show(0);
+                coordinator.machine(machine).begin_blocking();
+                queues.locals.get(&permit).fair.clock.pause_in_turn();
+                if coordinator.control_word().is_surplus(permit.processor()) {
+                    // Before it is given up: afterwards the counters may be another thread's.
+                    processor.counters.retired.add(1);
+                }
+                coordinator.hand_off(permit, machine, queues)
+            }
+        };
+        match handed_off {
+            Ok(()) => true,
             Err(permit) => {
-                counters.blocked_in_place.add(1);
                 current.permit.replace(Some(permit));
                 false
             }
         }
     }
 
-    /// Gives the processor to another thread. The calling one's machine, and its parker.
-    ///
-    /// # Errors
-    /// The permit, if there is no thread to be had, or no place for a guest.
-    pub(crate) fn part_with<'thread>(
-        &self,
-        permit: Permit,
-        current: &'thread Current<'_>,
-    ) -> Result<(usize, &'thread Parker), Permit> {
+    /// Takes a processor again, for a thread that has given its own away.
+    pub(crate) fn come_back(&self, current: &Current<'_>) {
         let coordinator = &self.shared.coordinator;
         let Some((machine, parker)) = current.machine(coordinator) else {
-            return Err(permit);
+            unreachable!("a thread that has left has a place");
         };
-        let queues = &self.shared.queues;
-        let processor = &queues.processors[permit.processor()];
-        processor.guest.show(0);
-        coordinator.machine(machine).begin_blocking();
-        queues.locals.get(&permit).fair.clock.pause_in_turn();
-        if coordinator.control_word().is_surplus(permit.processor()) {
-            // Before it is given up: afterwards the counters may be another thread's.
-            processor.counters.retired.add(1);
-        }
-        coordinator.hand_off(permit, machine, queues)?;
-        Ok((machine, parker))
+        let permit = coordinator.regain(machine, parker);
+        current.permit.replace(Some(permit));
     }
 }
 
@@ -87,13 +93,6 @@ struct Away<'pool, T: Send + 'static> {
 
 impl<T: Send + 'static> Drop for Away<'_, T> {
     fn drop(&mut self) {
-        let shared = &self.pool.shared;
-        current::with_current(shared, |current| {
-            let Some((machine, parker)) = current.machine(&shared.coordinator) else {
-                unreachable!("a thread that has left has a place");
-            };
-            let permit = shared.coordinator.regain(machine, parker);
-            current.permit.replace(Some(permit));
-        });
+        current::with_current(&self.pool.shared, |current| self.pool.come_back(current));
     }
 }

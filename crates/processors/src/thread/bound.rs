@@ -1,7 +1,7 @@
 //! A machine's handling of tasks that are bound to a thread, its own or another.
 
 use crate::pool::runner::Runner;
-use crate::protocol::state::binding::BoundId;
+use crate::protocol::state::synced::BoundId;
 use crate::protocol::{AfterBound, Permit};
 use crate::thread::machine::Machine;
 
@@ -16,7 +16,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             Err(task) => self.run(task, scratch),
             Ok(()) => {
                 if self.shared.coordinator.call_bound(thread) {
-                    self.count(|counters| &counters.lent);
+                    self.count(|counters| &counters.sent_to_bound);
                 }
             }
         }

@@ -6,14 +6,12 @@ use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use filch_sync::Arc;
-use filch_sync::lock;
 use filch_sync::panic::discard;
+use filch_sync::{Arc, lock};
 
 use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
-use crate::pool::runner::Runner;
-use crate::pool::visit::{Awaited, Visit};
+use crate::pool::runner::{Awaited, Runner, Visit};
 use crate::protocol::state::grant::A_PIECE;
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
@@ -42,15 +40,15 @@ impl Visit {
         None
     }
 
-    /// Runs the task, until the wait is over, or something else comes next on the processor. What
-    /// of it is left to be run.
+    /// Runs the task, until the wait is over, or something else comes next on the processor; and
+    /// gives the processor back.
     pub(crate) fn run<T: Send + 'static, R: Runner<T>>(
         self,
         task: T,
         awaited: &dyn Awaited<T>,
         pool: &Arc<Processors<T>>,
         runner: &R,
-    ) -> (Self, Option<T>) {
+    ) {
         let Self { permit, lender } = self;
         let shared = &pool.shared;
         let coordinator = &shared.coordinator;
@@ -116,7 +114,7 @@ impl Visit {
                 lender
             }
         };
-        (Self { permit, lender }, next)
+        Self { permit, lender }.end(next, shared);
     }
 
     /// Gives the processor back, with a task that is left to be run.
@@ -182,10 +180,9 @@ impl<T: Send + 'static> Processors<T> {
 
     fn receive(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) {
         let runner = lock(&self.runner).clone();
-        let (visit, left) = match runner {
+        match runner {
             Some(runner) => runner.run_visit(visit, task, awaited),
             None => unreachable!("a pool with an idle processor runs, and knows its runner"),
-        };
-        visit.end(left, &self.shared);
+        }
     }
 }

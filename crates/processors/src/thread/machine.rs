@@ -1,20 +1,23 @@
-//! A machine: a thread that runs the tasks of whichever processor it has, and how it runs one.
+//! A machine: a thread that runs the tasks of whichever processor it has. Its main loop: wait for a
+//! grant, run tasks until the processor is gone, wait again.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_parker::Parker;
 use filch_sync::Arc;
-use filch_sync::panic::discard;
+use filch_sync::panic::{discard, drop_contained};
 
+use crate::pool::current;
 use crate::pool::current::{Current, Place};
 use crate::pool::processors::Processors;
 use crate::pool::runner::Runner;
-use crate::protocol::state::binding::BoundId;
-use crate::protocol::state::grant::{A_PIECE, MachineShared};
+use crate::protocol::state::grant::{A_PIECE, Activity, MachineShared};
 use crate::protocol::state::permit::PermitCell;
+use crate::protocol::state::synced::BoundId;
+use crate::protocol::{ControlWord, Grant, Permit};
 use crate::queues::shared::Shared;
-use crate::queues::source::Piece;
+use crate::queues::source::{Found, Piece};
 use crate::queues::steal_policy::SparedVictim;
 use crate::stats::{Counter, Counters};
 
@@ -110,5 +113,219 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
         if let Some(processor) = self.current.permit.processor() {
             counter(&self.shared.queues.processors[processor].counters).add(1);
         }
+    }
+}
+
+/// The next step of a machine between two tasks.
+enum Next<T> {
+    Task(T),
+    /// The control word has changed.
+    Attend,
+    /// Nothing is there without a search, or the time is to be read first, since it may be another
+    /// one's turn.
+    Search {
+        looks: bool,
+    },
+}
+
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+    pub(crate) fn main(&self, mut scratch: R::Scratch) {
+        current::enter(self.shared, &self.current, || {
+            let mut grant = self.wait(Vacated::default());
+            // Not before the first grant: until then it may not be known yet.
+            self.bound
+                .set(self.shared.coordinator.bound_as(self.number));
+            while grant != Grant::Exit {
+                let vacated = self.obey_to_the_end(grant, &mut scratch);
+                // The one place where it waits, on a stack that is as short as can be.
+                grant = self.wait(vacated);
+            }
+            drop_contained(scratch);
+        });
+    }
+
+    /// Does what the grant says. If one of the runner's hooks panics, its task is gone, and the
+    /// machine goes on with the next one; so it does after a piece that panics.
+    fn obey_to_the_end(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
+        let mut grant = grant;
+        loop {
+            let obey = AssertUnwindSafe(|| self.obey(grant, scratch));
+            let payload = match catch_unwind(obey) {
+                Ok(vacated) => return vacated,
+                Err(payload) => payload,
+            };
+            // A hook or a piece is called while the processor is here. Anything else is a bug of
+            // this crate.
+            let Some(permit) = self.current.permit.take() else {
+                resume_unwind(payload);
+            };
+            discard(payload);
+            self.show(0);
+            let processor = &self.shared.queues.processors[permit.processor()];
+            processor.counters.panicked.add(1);
+            grant = Grant::Run(permit);
+        }
+    }
+
+    fn obey(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
+        match grant {
+            Grant::Run(permit) => match self.bound.get() {
+                None => self.work(permit, None, scratch),
+                Some(id) => match self.work_bound(permit, id, scratch) {
+                    None => Vacated::default(),
+                    Some(permit) => self.work(permit, None, scratch),
+                },
+            },
+            Grant::Search(permit) => {
+                let processor = &self.shared.queues.processors[permit.processor()];
+                processor.counters.wake_ups.add(1);
+                match self.spin(&permit) {
+                    Some(found) => self.work(permit, Some(found), scratch),
+                    None => self.go_idle(permit, true),
+                }
+            }
+            Grant::Exit => unreachable!("the main loop ends at it"),
+        }
+    }
+
+    /// Runs what there is until the machine has no processor any more, which need not be the one
+    /// that it began with.
+    fn work(&self, permit: Permit, first: Option<Found<T>>, scratch: &mut R::Scratch) -> Vacated {
+        let coordinator = &self.shared.coordinator;
+        let mut seen = coordinator.control_word().settled();
+        self.current.permit.replace(Some(permit));
+        if let Some(found) = first {
+            self.run_found(found, scratch);
+        }
+        loop {
+            let control = coordinator.control_word();
+            let found = match self.next(control, seen) {
+                Next::Task(task) => Found::Task(task),
+                Next::Attend => {
+                    seen = control.settled();
+                    match self.attend() {
+                        Ok(Some(found)) => found,
+                        Ok(None) => continue,
+                        Err(vacated) => return vacated,
+                    }
+                }
+                Next::Search { looks } => match self.search(looks) {
+                    Ok(found) => found,
+                    Err(vacated) => return vacated,
+                },
+            };
+            self.run_found(found, scratch);
+        }
+    }
+
+    /// Returns what to do between two tasks.
+    #[inline]
+    #[expect(unsafe_code, reason = "looks at the permit where it is")]
+    fn next(&self, control: ControlWord, seen: ControlWord) -> Next<T> {
+        let shared = self.shared;
+        let next = |permit: &Permit| {
+            let local = shared.queues.locals.get(permit);
+            if control != seen || control.is_surplus(permit.processor()) {
+                return Next::Attend;
+            }
+            if local.fair.clock.tick() {
+                return Next::Search { looks: true };
+            }
+            match local.unsearched(shared) {
+                Some(task) => Next::Task(task),
+                None => Next::Search { looks: false },
+            }
+        };
+        // SAFETY: none of these knows of the cell, and none runs a task, or calls the source.
+        let Some(next) = (unsafe { self.current.permit.with(next) }) else {
+            unreachable!("a machine that runs tasks has a processor");
+        };
+        next
+    }
+
+    /// Runs it, or sends a task to the thread that it is bound to.
+    #[inline]
+    fn run_found(&self, found: Found<T>, scratch: &mut R::Scratch) {
+        match found {
+            Found::Task(task) => match self.runner.bound_to(&task) {
+                None => self.run(task, scratch),
+                Some(thread) => self.send_to_its_thread(thread, task, scratch),
+            },
+            Found::Piece(piece) => self.run_piece(piece),
+        }
+    }
+
+    /// Gives the processor up, or to a waiter, if need be, as the control word has changed between
+    /// two tasks; or returns what comes first all the same.
+    ///
+    /// # Errors
+    /// The machine has no processor any more.
+    #[cold]
+    #[inline(never)]
+    fn attend(&self) -> Result<Option<Found<T>>, Vacated> {
+        let shared = self.shared;
+        let coordinator = &shared.coordinator;
+        let Some(permit) = self.current.permit.take() else {
+            unreachable!("a machine that runs tasks has a processor");
+        };
+        if coordinator.control_word().waiting() > 0 && coordinator.is_queued_task_due(&permit) {
+            let local = shared.queues.locals.get(&permit);
+            let found = local.take_before_waiters(shared);
+            if found.is_none() || local.fair.turn_of_tasks.get().is_none() {
+                coordinator.forget_returns(&permit);
+            }
+            if found.is_some() {
+                self.current.permit.replace(Some(permit));
+                return Ok(found);
+            }
+        }
+        let machine = self.number;
+        let counters = &shared.queues.processors[permit.processor()].counters;
+        let control = coordinator.control_word();
+        let (counter, kept) = if control.is_surplus(permit.processor()) {
+            // Counted before: afterwards the counters may be another thread's.
+            counters.retired.add(1);
+            let kept = coordinator.retire(permit, machine, &shared.queues);
+            (Some(&counters.retired), kept)
+        } else if control.waiting() > 0 {
+            counters.handed_to_waiters.add(1);
+            // What lies in the deque may be one that gave way, for which nobody was woken.
+            if !shared.queues.locals.get(&permit).deque.is_empty() {
+                coordinator.wake_one();
+            }
+            let kept = coordinator.hand_to_waiter(permit, machine);
+            (Some(&counters.handed_to_waiters), kept)
+        } else {
+            // There may be more processors than before, and what the last task scheduled has told
+            // none of them.
+            coordinator.wake_one();
+            (None, Err(permit))
+        };
+        match kept {
+            Ok(()) => Err(Vacated::default()),
+            Err(permit) => {
+                if let Some(counter) = counter {
+                    counter.take_back(1);
+                }
+                self.current.permit.replace(Some(permit));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Waits for what the machine is told to do next.
+    #[inline]
+    fn wait(&self, Vacated { watched, processor }: Vacated) -> Grant {
+        self.public.set_activity(Activity::Parked);
+        let told = match watched.is_empty() {
+            true => None,
+            false => self.watch(watched, processor),
+        };
+        let shared = self.shared;
+        let nudged = || shared.queues.source.nudged();
+        let wait = || (shared.coordinator).wait_beside(self.number, self.parker, nudged);
+        let grant = told.unwrap_or_else(wait);
+        self.public.set_activity(Activity::Runs);
+        grant
     }
 }

@@ -1,13 +1,12 @@
 //! Threads that are reserved for bound tasks.
 
 use std::error::Error;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
-use filch_sync::{Arc, lock};
+use filch_sync::Arc;
 
 use crate::pool::processors::Processors;
-use crate::protocol::state::binding::{BoundId, MAX_BOUND};
+use crate::protocol::state::synced::{BoundId, MAX_BOUND};
 
 /// A thread that runs the tasks that are bound to it, and nothing else: made by
 /// [`Processors::reserve_thread`].
@@ -109,16 +108,7 @@ impl<T: Send + 'static> Processors<T> {
     /// # Errors
     /// See [`ReserveError`].
     pub fn reserve_thread(pool: &Arc<Self>) -> Result<BoundThread<T>, ReserveError> {
-        // A thread that joins all waits for what is begun here.
-        let _one_at_a_time = lock(&pool.handles.resizing);
-        // In this order: if there is no runner because the pool is over, it has been stopped.
-        let not_started = lock(&pool.runner).is_none();
-        if pool.is_stopping() {
-            return Err(ReserveError::Stopped);
-        }
-        if not_started {
-            return Err(ReserveError::NotRunning);
-        }
+        let _one_at_a_time = pool.lock_running(ReserveError::NotRunning, ReserveError::Stopped)?;
         let tasks = &pool.shared.bound_tasks;
         let mut opened = None;
         let bound = pool.shared.coordinator.bind(|id| {

@@ -1,6 +1,5 @@
 //! Another number of processors, while tasks run.
 
-use filch_sync::lock;
 use std::error::Error;
 use std::fmt;
 
@@ -78,25 +77,8 @@ impl<T: Send + 'static> Processors<T> {
         if count > max {
             return Err(ResizeError::TooManyProcessors { asked: count, max });
         }
-        let _one_at_a_time = lock(&self.handles.resizing);
-        // In this order: if there is no runner because the pool is over, it has been stopped.
-        let not_started = lock(&self.runner).is_none();
-        if self.is_stopping() {
-            return Err(ResizeError::Stopped);
-        }
-        if not_started {
-            return Err(ResizeError::NotRunning);
-        }
+        let _one_at_a_time = self.lock_running(ResizeError::NotRunning, ResizeError::Stopped)?;
         let before = self.count();
-        self.grow_to(before, count)?;
-        if count < before {
-            self.shared.coordinator.shrink(count, &self.shared.queues);
-        }
-        Ok(before)
-    }
-
-    /// Starts the processors from `before` up to `count`. The caller has the lock.
-    fn grow_to(&self, before: usize, count: usize) -> Result<(), ResizeError> {
         self.shared.queues.reach(count);
         for processor in before..count {
             if !self.shared.coordinator.grow(processor, &self.shared.queues) {
@@ -106,6 +88,9 @@ impl<T: Send + 'static> Processors<T> {
                 });
             }
         }
-        Ok(())
+        if count < before {
+            self.shared.coordinator.shrink(count, &self.shared.queues);
+        }
+        Ok(before)
     }
 }

@@ -1,13 +1,17 @@
-//! A machine whose processor has nothing to do: it searches, spins, and goes idle.
+//! A machine whose processor has nothing to do: it searches, spins, goes idle, and may watch other
+//! processors meanwhile, as [`architecture`](crate::architecture) says.
+
+use std::time::Instant;
 
 use filch_parker::{AdaptiveSpinner, Spin};
 use filch_sync::hint;
 
 use crate::pool::runner::Runner;
-use crate::protocol::Permit;
+use crate::protocol::{Grant, Permit};
+use crate::queues::shared::Shared;
 use crate::queues::source::Found;
 use crate::queues::steal_policy::{
-    PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, YIELDING_ROUNDS,
+    PAUSES_AFTER_SPARING, PAUSING_ROUNDS, SparedVictim, StealMode, YIELDING_ROUNDS,
 };
 use crate::thread::machine::{Machine, Vacated};
 
@@ -17,67 +21,42 @@ use crate::thread::machine::{Machine, Vacated};
 /// times as long.
 const PAUSES_BESIDE_PRODUCERS: u32 = 200;
 
-/// The outcome of a search.
-pub(crate) enum Searched<T> {
-    Found(Found<T>),
-    /// Nothing, and the processor has gone idle.
-    Nothing(Vacated),
-}
-
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    /// Looks for something to do, for a processor that has no task, or if it is the source's turn:
-    /// takes a piece, searches, spins, goes idle.
-    pub(crate) fn search(&self) -> Searched<T> {
+    /// Looks for something to do, for a processor that has no task: takes a piece, searches, spins,
+    /// goes idle. If it `looks`, it may have tasks, and reads the time first, to see whose turn it
+    /// is.
+    ///
+    /// # Errors
+    /// There is nothing, and the processor has gone idle.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn search(&self, looks: bool) -> Result<Found<T>, Vacated> {
         let Some(permit) = self.current.permit.take() else {
             unreachable!("a machine that looks for work has a processor");
         };
-        let permit = match self.shared.coordinator.has_resting() {
-            false => permit,
-            true => match self.look_after_resting(permit) {
-                Ok(searched) => return searched,
-                Err(permit) => permit,
-            },
-        };
         let shared = self.shared;
         let local = shared.queues.locals.get(&permit);
+        let first = match looks {
+            true => (local.check_fairness(shared, true))
+                .or_else(|| local.unsearched(shared).map(Found::Task)),
+            false => None,
+        };
         let mut searching = false;
-        let found = local
-            .take_turn_of_source(shared)
-            .or_else(|| local.take_piece(shared))
-            .or_else(|| {
-                searching = shared.coordinator.idle.try_start_searching(shared.count());
-                match searching {
-                    true => self.spin(&permit),
-                    // Others search, and look after the tasks: no reason to sleep beside a piece.
-                    false => shared.queues.source.take().map(Found::Piece),
-                }
-            });
+        let found = first.or_else(|| local.take_piece(shared)).or_else(|| {
+            searching = shared.coordinator.idle.try_start_searching(shared.count());
+            match searching {
+                true => self.spin(&permit),
+                // Others search, and look after the tasks: no reason to sleep beside a piece.
+                false => shared.queues.source.take().map(Found::Piece),
+            }
+        });
         match found {
             Some(found) => {
                 self.current.permit.replace(Some(permit));
-                Searched::Found(found)
+                Ok(found)
             }
-            None => Searched::Nothing(self.go_idle(permit, searching)),
+            None => Err(self.go_idle(permit, searching)),
         }
-    }
-
-    /// Finds a task, and no piece, while a machine rests; if no task is left, gives that machine
-    /// the processor.
-    ///
-    /// # Errors
-    /// The permit, if no machine rests any more.
-    #[cold]
-    fn look_after_resting(&self, permit: Permit) -> Result<Searched<T>, Permit> {
-        let local = self.shared.queues.locals.get(&permit);
-        local.fair.is_sources_turn.set(false);
-        if let Some(task) = local.any_task(self.shared) {
-            self.current.permit.replace(Some(permit));
-            return Ok(Searched::Found(Found::Task(task)));
-        }
-        local.fair.clock.pause();
-        let coordinator = &self.shared.coordinator;
-        coordinator.hand_to_resting(permit, self.number)?;
-        Ok(Searched::Nothing(Vacated::default()))
     }
 
     /// Looks until there is something, or there has been nothing for a while. If there was
@@ -118,9 +97,9 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         counters.spins.add(spinner.rounds().into());
         if found.is_some() {
             local.policy.has_found();
-            if local.policy.has_watched() {
-                self.cancel_watches(local);
-            }
+            // It watches nothing: it has found something else after all.
+            let watched = local.policy.take_watched();
+            coordinator.cancel_watches(watched.iter().map(|spared| spared.victim));
             coordinator.stop_searching(&shared.queues);
         }
         found
@@ -143,13 +122,55 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 victim != own && shared.coordinator.try_watch(victim, self.number)
             });
         }
-        let vacated = match local.policy.has_watched() {
-            false => Vacated::default(),
-            true => self.leave_watching(local, counters, permit.processor()),
-        };
+        let watched = local.policy.take_watched();
+        if !watched.is_empty() {
+            counters.watches.add(1);
+        }
+        let processor = permit.processor();
         let coordinator = &shared.coordinator;
-        coordinator.go_idle(permit, self.number, searching, &shared.queues);
+        // Before, so that ours, which has a thread, is on top of the stack.
         coordinator.restore_missing(&shared.queues);
-        vacated
+        coordinator.go_idle(permit, self.number, searching, &shared.queues);
+        Vacated { watched, processor }
+    }
+
+    /// Looks, once per watch interval, as long as the processors that the machine watches run one
+    /// task after the other, and some processor is idle: the machine's own one is, also while a
+    /// guest has it. The machine has gone idle or is going to be told something else. Returns what
+    /// it is told to do next, if it has been told.
+    #[cold]
+    pub(crate) fn watch(&self, mut watched: Vec<SparedVictim>, processor: usize) -> Option<Grant> {
+        let shared = self.shared;
+        let coordinator = &shared.coordinator;
+        let grant = loop {
+            let deadline = Instant::now() + shared.watch_interval;
+            let grant = coordinator.wait_until(self.number, self.parker, deadline);
+            if grant.is_some()
+                || coordinator.idle.is_empty() && coordinator.attached(processor) != self.number
+                || watched
+                    .iter_mut()
+                    .any(|spared| stands_still(spared, shared))
+            {
+                break grant;
+            }
+        };
+        let watched = watched.iter().map(|spared| spared.victim);
+        coordinator.end_watches(watched, &shared.queues);
+        grant
+    }
+}
+
+/// Returns, after an interval, whether the processor has run nothing since, or has a task and does
+/// not come for it.
+fn stands_still<T: Send + 'static>(spared: &mut SparedVictim, shared: &Shared<T>) -> bool {
+    let victim = &shared.queues.processors[spared.victim];
+    let run = victim.counters.run.get();
+    if run == std::mem::replace(&mut spared.run, run) {
+        return true;
+    }
+    let sole = victim.stealer.sole();
+    sole.is_some() && {
+        hint::pause(PAUSES_AFTER_SPARING);
+        victim.stealer.sole() == sole
     }
 }

@@ -5,18 +5,14 @@ use std::num::NonZeroU64;
 use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use filch_parker::Parker;
 use filch_sync::panic::{catch_panic, drop_contained};
-use filch_sync::thread;
-use filch_sync::{Arc, lock};
+use filch_sync::{Arc, lock, thread};
 
 use crate::pool::config::StartError;
 use crate::pool::processors::{AnyRunner, Processors};
-use crate::pool::runner::Runner;
-use crate::pool::threads::Machines;
-use crate::pool::threads::Thread;
-use crate::pool::visit::{Awaited, Visit};
-use crate::thread::main_loop::run_machine;
+use crate::pool::runner::{Awaited, Runner, Visit};
+use crate::pool::threads::{Machines, Thread};
+use crate::thread::machine::Machine;
 
 /// A runner, and its pool.
 struct InPool<T, R> {
@@ -29,19 +25,18 @@ impl<T: Send + 'static, R: Runner<T>> AnyRunner<T> for InPool<T, R> {
         let pool = Arc::clone(&self.pool);
         let runner = Arc::clone(&self.runner);
         self.pool.spawn(machine, move || {
-            let scratch = catch_panic(|| runner.scratch(machine));
-            let ran = scratch.map(|scratch| run_machine(&pool, &*runner, machine, scratch));
-            // A caller that joins the threads expects that they keep nothing any more.
-            drop_contained(runner);
-            match ran {
-                Ok(parker) => pool.exit(machine, parker),
-                Err(_) => pool.cannot_begin(machine),
+            match catch_panic(|| runner.scratch(machine)) {
+                Ok(scratch) => Processors::run_thread(&pool, runner, machine, scratch),
+                Err(_) => {
+                    drop_contained(runner);
+                    pool.cannot_begin(machine);
+                }
             }
         })
     }
 
-    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) -> (Visit, Option<T>) {
-        visit.run(task, awaited, &self.pool, &*self.runner)
+    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) {
+        visit.run(task, awaited, &self.pool, &*self.runner);
     }
 
     fn label(&self, task: &T) -> Option<NonZeroU64> {
@@ -51,27 +46,6 @@ impl<T: Send + 'static, R: Runner<T>> AnyRunner<T> for InPool<T, R> {
     fn describe(&self, label: NonZeroU64) -> String {
         catch_panic(|| self.runner.describe(label))
             .unwrap_or_else(|message| format!("task {label}; its description panicked: {message}"))
-    }
-}
-
-/// A thread that the pool's user has, until it comes. If it does not, the pool must know.
-struct Expected<T: Send + 'static> {
-    pool: Arc<Processors<T>>,
-    machine: usize,
-    has_come: bool,
-    /// `true` once the user has dropped it, for the start.
-    is_dropped: StdArc<AtomicBool>,
-}
-
-impl<T: Send + 'static> Drop for Expected<T> {
-    fn drop(&mut self) {
-        if !self.has_come {
-            // ORDERING: Relaxed: for the start, if it is dropped on that one's thread.
-            self.is_dropped.store(true, Ordering::Relaxed);
-            let shared = &self.pool.shared;
-            shared.coordinator.stay_away(self.machine, &shared.queues);
-            self.pool.end_if_deserted();
-        }
     }
 }
 
@@ -88,11 +62,7 @@ impl<T: Send + 'static> Processors<T> {
     /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`], after which
     /// the pool is stopped.
     pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
-        let shared = &pool.shared;
-        Self::start_by(pool, runner, |count| {
-            let started = shared.coordinator.start(count, &shared.queues);
-            started.map_err(StartError::Thread)
-        })
+        Self::start_by(pool, runner, |count| pool.start_threads(count, 1))
     }
 
     /// [`start`](Self::start), with all threads at once.
@@ -104,16 +74,19 @@ impl<T: Send + 'static> Processors<T> {
         pool: &Arc<Self>,
         runner: Arc<R>,
     ) -> Result<Machines, StartError> {
-        Self::start_with(pool, runner, |thread| {
-            pool.spawn(thread.number(), || thread.run())
-        })
+        Self::start_by(pool, runner, |count| pool.start_threads(count, count))
     }
 
-    /// The same, with threads that `spawn` makes: it says why there is none, or sees to it that the
-    /// thread calls [`run`](Thread::run), at once or at any time later. It is called once for each
-    /// processor, one after the other, and not after the return. Threads that the pool needs later,
-    /// for [`blocking`](Self::blocking) calls or because it was resized, it makes itself: a
-    /// [limit](crate::Config::thread_limit) can see to it that there are none.
+    fn start_threads(&self, count: usize, threads: usize) -> Result<(), StartError> {
+        let started = (self.shared.coordinator).start(count, threads, &self.shared.queues);
+        started.map_err(StartError::Thread)
+    }
+
+    /// [`start_all`](Self::start_all), with threads that `spawn` makes: it says why there is none,
+    /// or sees to it that the thread calls [`run`](Thread::run), at once or at any time later. It
+    /// is called once for each processor, one after the other, and not after the return. Threads
+    /// that the pool needs later, for [`blocking`](Self::blocking) calls or because it was resized,
+    /// it makes itself: a [limit](crate::Config::thread_limit) can see to it that there are none.
     ///
     /// As long as a thread has not come, there is a processor less at work. If none has, tasks wait
     /// for the first one, also in a pool that is [stopped](Self::stop) meanwhile.
@@ -135,7 +108,7 @@ impl<T: Send + 'static> Processors<T> {
                 let is_dropped = StdArc::default();
                 let thread = Self::expected_thread(pool, &of_threads, machine, &is_dropped);
                 refusal = match catch_panic(|| spawn(thread)) {
-                    // ORDERING: Relaxed: as in `Expected::drop`.
+                    // ORDERING: Relaxed: as in `expected_thread`.
                     Ok(Ok(())) => is_dropped
                         .load(Ordering::Relaxed)
                         .then(|| io::Error::other("the thread was dropped, and has not run")),
@@ -157,23 +130,22 @@ impl<T: Send + 'static> Processors<T> {
         machine: usize,
         is_dropped: &StdArc<AtomicBool>,
     ) -> Thread {
-        let runner = Arc::clone(runner);
-        let mut expected = Expected {
-            pool: Arc::clone(pool),
-            machine,
-            has_come: false,
-            is_dropped: StdArc::clone(is_dropped),
-        };
-        Thread::new(machine, move || {
-            let scratch = match catch_panic(|| runner.scratch(machine)) {
-                Ok(scratch) => scratch,
-                Err(message) => panic!("a thread cannot run: its scratch panicked: {message}"),
-            };
-            expected.has_come = true;
-            expected.pool.shared.coordinator.arrive(machine);
-            let parker = run_machine(&expected.pool, &*runner, machine, scratch);
-            drop_contained(runner);
-            expected.pool.exit(machine, parker);
+        let (pool, runner) = (Arc::clone(pool), Arc::clone(runner));
+        let is_dropped = StdArc::clone(is_dropped);
+        Thread::new(machine, move |comes| {
+            let scratch = comes.then(|| catch_panic(|| runner.scratch(machine)));
+            if let Some(Ok(scratch)) = scratch {
+                pool.shared.coordinator.arrive(machine);
+                return Self::run_thread(&pool, runner, machine, scratch);
+            }
+            // ORDERING: Relaxed: for the start, if it is dropped on that one's thread.
+            is_dropped.store(true, Ordering::Relaxed);
+            let shared = &pool.shared;
+            shared.coordinator.stay_away(machine, &shared.queues);
+            pool.end_if_deserted();
+            if let Some(Err(message)) = scratch {
+                panic!("a thread cannot run: its scratch panicked: {message}");
+            }
         })
     }
 
@@ -183,7 +155,7 @@ impl<T: Send + 'static> Processors<T> {
         start: impl FnOnce(usize) -> Result<(), StartError>,
     ) -> Result<Machines, StartError> {
         let resizing = lock(&pool.handles.resizing);
-        if pool.is_stopping() {
+        if pool.is_ending() {
             return Err(StartError::Stopped);
         }
         {
@@ -221,11 +193,22 @@ impl<T: Send + 'static> Processors<T> {
         self.handles.start(machine, || builder.spawn(main))
     }
 
-    /// Ends the machine's thread, which has nothing left to do but to exit.
-    fn exit(&self, machine: usize, parker: Parker) {
-        self.handles.join_former(machine);
-        self.shared.coordinator.exit(machine, parker);
-        self.end_after(machine);
+    /// Runs on the calling thread as machine number `machine`, until it is told to exit; the thread
+    /// has nothing left to do afterwards.
+    fn run_thread<R: Runner<T>>(
+        pool: &Arc<Self>,
+        runner: Arc<R>,
+        machine: usize,
+        scratch: R::Scratch,
+    ) {
+        let coordinator = &pool.shared.coordinator;
+        let parker = coordinator.enter(machine);
+        Machine::new(pool, &*runner, machine, &parker).main(scratch);
+        // A caller that joins the threads expects that they keep nothing any more.
+        drop_contained(runner);
+        pool.handles.join_former(machine);
+        coordinator.exit(machine, parker);
+        pool.end_after(machine);
     }
 
     /// Hands on what is bound to a machine whose thread cannot run tasks.

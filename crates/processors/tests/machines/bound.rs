@@ -122,8 +122,12 @@ fn every_run_is_on_the_same_thread() {
         assert!(!free_on.contains(&first) && !free_on.contains(&second));
         assert_eq!(pool.threads().bound, 2);
         finish(&pool, machines);
-        let lent: u64 = pool.stats().iter().map(|processor| processor.lent).sum();
-        assert!(lent > 0);
+        let sent: u64 = pool
+            .stats()
+            .iter()
+            .map(|processor| processor.sent_to_bound)
+            .sum();
+        assert!(sent > 0);
     }
 }
 

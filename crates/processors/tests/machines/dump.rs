@@ -114,8 +114,8 @@ fn a_call_that_keeps_its_processor() {
     }));
     let wanted = [
         "kept-0: runs (order 5), processor 0",
-        "deque: 3;",
-        "kept in 1",
+        "deque: 3,",
+        "blocked in place 1",
     ];
     dump_with(&pool, &wanted);
     let dump = pool.dump().to_string();

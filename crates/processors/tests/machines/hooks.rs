@@ -173,6 +173,10 @@ fn a_substitute_without_scratch_is_as_good_as_refused() {
 fn a_bound_thread_without_scratch_is_released() {
     let (pool, runner) = hostile(processors(1), 1);
     let machines = Processors::start(&pool, Arc::clone(&runner)).unwrap();
+    // The pool's own thread has the one scratch: else there is no thread for the tasks of all.
+    let (say, has_begun) = mpsc::channel();
+    pool.inject(task(Hook::None, move |_| say.send(()).unwrap()));
+    has_begun.recv().unwrap();
     for scratches in [0, MANY] {
         runner.scratches.fetch_add(scratches, Ordering::Relaxed);
         let thread = Processors::reserve_thread(&pool).unwrap();
@@ -210,7 +214,7 @@ fn a_hook_that_panics_costs_its_task() {
     machines.join();
 }
 
-/// The same on a thread that tasks are bound to, which has a processor that is lent.
+/// The same on a thread that tasks are bound to, which gives the processor back after them.
 #[test]
 fn a_hook_that_panics_on_a_bound_thread_costs_its_task() {
     let (pool, runner) = hostile(processors(1), MANY);

@@ -89,12 +89,12 @@ fn a_wait_for_quiescence_has_a_limit() {
     }));
     has_begun.recv().unwrap();
     let soon = || Instant::now() + Duration::from_millis(1);
-    assert_eq!(pool.wait_quiescent_until(Instant::now()), Ok(false));
-    assert_eq!(pool.wait_quiescent_until(soon()), Ok(false));
+    assert_eq!(pool.wait_quiescent_until(Some(Instant::now())), Ok(false));
+    assert_eq!(pool.wait_quiescent_until(Some(soon())), Ok(false));
     to.send(()).unwrap();
     let late = Instant::now() + Duration::from_secs(600);
-    assert_eq!(pool.wait_quiescent_until(late), Ok(true));
-    assert_eq!(pool.wait_quiescent_until(Instant::now()), Ok(true));
+    assert_eq!(pool.wait_quiescent_until(Some(late)), Ok(true));
+    assert_eq!(pool.wait_quiescent_until(Some(Instant::now())), Ok(true));
     finish(&pool, machines);
 }
 

@@ -58,7 +58,7 @@ fn a_thread_that_cannot_be_had() {
         assert!(matches!(refused, ReserveError::Limit { .. }), "{refused:?}");
         thread::yield_now();
     }
-    // With every thread taken its blocking calls still give the processor back to its lender.
+    // With every thread taken its blocking calls still give the processor to another one.
     let meeting = Arc::new(Barrier::new(2));
     let other = Arc::clone(&meeting);
     pool.inject(bound(thread.id(), move |pool| {

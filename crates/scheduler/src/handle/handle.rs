@@ -56,7 +56,7 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) admission: Admission,
     pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
     /// The observer of processes and commands, if there is one.
-    pub(crate) journal: Option<Box<dyn Observer>>,
+    pub(crate) observer: Option<Box<dyn Observer>>,
     /// The number of events that the first step of a process is given.
     pub(crate) first_allowance: u32,
     /// The counters of each worker, which only that worker writes.
@@ -206,7 +206,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Returns the PIDs of the live processes. Those that come and go meanwhile may be missing.
     pub fn processes(&self) -> Vec<Pid> {
-        self.table().iter().map(|process| process.pid()).collect()
+        self.pin_all().map(|process| process.pid()).collect()
     }
 }
 
@@ -245,17 +245,10 @@ pub trait Extension: Any + Send + Sync {
 }
 
 /// The extensions of a scheduler: one of each type, and few types.
-#[derive(Default)]
-pub(crate) struct Extensions(RwLock<Vec<StdArc<dyn Extension>>>);
+pub(crate) type Extensions = RwLock<Vec<StdArc<dyn Extension>>>;
 
-impl Extensions {
-    pub(crate) fn all(&self) -> Vec<StdArc<dyn Extension>> {
-        self.read().clone()
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, Vec<StdArc<dyn Extension>>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
+pub(crate) fn read<T>(values: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    values.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn find<T: Extension>(all: &[StdArc<dyn Extension>]) -> Option<StdArc<T>> {
@@ -269,9 +262,9 @@ impl<P: Protocol> Handle<P> {
     /// moment. The scheduler's end drops it, so it must keep no handle.
     pub fn extension<T: Extension + Default>(&self) -> StdArc<T> {
         let extensions = &self.shared().extensions;
-        let found = find(&extensions.read());
+        let found = find(&read(extensions));
         found.unwrap_or_else(|| {
-            let mut all = extensions.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut all = extensions.write().unwrap_or_else(PoisonError::into_inner);
             find(&all).unwrap_or_else(|| {
                 let value = StdArc::<T>::default();
                 all.push(StdArc::clone(&value) as _);

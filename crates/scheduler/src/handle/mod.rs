@@ -10,9 +10,6 @@ pub(crate) mod process_handle;
 pub(crate) mod receiver;
 pub(crate) mod send;
 pub(crate) mod submission;
-#[expect(
-    unsafe_code,
-    reason = "fills the slot of the process that is being submitted"
-)]
+#[expect(unsafe_code, reason = "fills the slot of the process to come")]
 pub(crate) mod submit;
 pub(crate) mod threads;

@@ -12,8 +12,8 @@ use filch_sync::panic::catch_panic;
 
 use crate::handle::send::refused;
 use crate::table::body::{Body, Item, Signal};
-use crate::table::slot::Slot;
-use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
+use crate::table::slot::{LIMITED, Slot};
+use crate::{Event, Handle, Pid, ProcessError, Protocol, SendError, Undelivered};
 
 /// Decides on the messages to one process; given at its
 /// [submission](crate::Submission::mailbox_policy). Called by senders, and by the worker that runs
@@ -113,7 +113,8 @@ impl<P: Protocol> Door<'_, P> {
     /// Ends the process with that error, as soon as a worker has it.
     pub fn fail(&self, error: Box<dyn Error + Send + Sync>) {
         // If it ends by itself meanwhile, that will do.
-        let _ = self.handle.signal(self.pid, Signal::Fail(Box::new(error)));
+        let failed = Box::new(ProcessError::FunctionFailed(error));
+        let _ = self.handle.signal(self.pid, Signal::End(failed));
     }
 
     /// Makes the error with which a policy hands the message back.
@@ -137,7 +138,7 @@ impl<P: Protocol> Handle<P> {
     /// Returns the policy of the process in the slot, which the caller has or has pinned.
     pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a dyn MailboxPolicy<P>> {
         // SAFETY: the caller's: see above.
-        unsafe { slot.mailbox.policy() }
+        unsafe { slot.policy() }
     }
 
     /// Has `policy` take the message. If that makes the process Ready, `run` runs it.
@@ -178,7 +179,7 @@ impl<P: Protocol> Handle<P> {
         may_wait: bool,
         tell: TellSender<P>,
     ) {
-        if let Some(process) = self.table().pin(to)
+        if let Some(process) = self.pin(to)
             && let Some(policy) = self.policy(process.slot())
         {
             let door = self.door(process.slot());
@@ -219,7 +220,7 @@ impl<P: Protocol> Handle<P> {
     /// Closes the mailbox of a process that is over, its queue closed. The caller still has a pin.
     #[inline]
     pub(crate) fn close_mailbox(&self, slot: &Slot<P>) {
-        if slot.mailbox.is_limited() {
+        if slot.has(LIMITED) {
             self.close_policy(slot);
         }
     }
@@ -247,9 +248,9 @@ impl<P: Protocol> Handle<P> {
     pub fn give_room(&self, pid: Pid, messages: usize) {
         let table = self.table();
         if messages > 0
-            && table.slot(pid.slot()).mailbox.is_limited()
+            && table.slot(pid.slot()).has(LIMITED)
             // It may have ended, and the slot be another's.
-            && let Some(process) = table.pin(pid)
+            && let Some(process) = self.pin(pid)
         {
             self.deliver(process.slot(), messages);
         }

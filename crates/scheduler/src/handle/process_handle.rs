@@ -51,7 +51,7 @@ impl<P: Protocol> ProcessHandle<P> {
 
     /// Checks if the process has ended, so that [`join`](Self::join) would not wait.
     pub fn has_ended(&self) -> bool {
-        self.process.life().is_set()
+        self.process.slot().life.is_set()
     }
 
     /// [Terminates](crate::Handle::terminate) the process, if it has not ended.
@@ -68,7 +68,7 @@ impl<P: Protocol> ProcessHandle<P> {
     /// # Errors
     /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
     /// handle, on a worker of the same scheduler when the process has not ended. Such a caller uses
-    /// [`on_exit`](Self::on_exit) or `Completion::execute`.
+    /// [`on_exit`](Self::on_exit) or [`follow`](crate::Completion::follow).
     pub fn join(self) -> Result<P::Output, JoinError<P>> {
         self.join_until(None)
     }
@@ -96,14 +96,6 @@ impl<P: Protocol> ProcessHandle<P> {
         self.join_until(Instant::now().checked_add(timeout))
     }
 
-    /// As [`join`](Self::join), until the `deadline` at most.
-    ///
-    /// # Errors
-    /// As [`join_timeout`](Self::join_timeout).
-    pub fn join_deadline(self, deadline: Instant) -> Result<P::Output, JoinError<P>> {
-        self.join_until(Some(deadline))
-    }
-
     /// Calls `call` once with the exit, when the process has ended: on the worker that ends it,
     /// where it should be short, and its panic is lost; or here, if it has ended already. The
     /// process's acts happen before the call.
@@ -113,22 +105,30 @@ impl<P: Protocol> ProcessHandle<P> {
     ) {
         self.ask();
         // SAFETY: this is the handle, and it is used up.
-        unsafe { (self.process.life()).watch(Box::new(|exit| call(with_output(exit)))) };
+        unsafe { (self.process.slot().life).watch(Box::new(|exit| call(with_output(exit)))) };
     }
 
     fn join_until(mut self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
+        match self.wait(deadline) {
+            Some(exit) => with_output(exit).map_err(JoinError::Process),
+            None if deadline.is_some() && !self.process.scheduler().is_worker() => {
+                Err(JoinError::NotYet(self))
+            }
+            None => Err(JoinError::CalledFromInside(self)),
+        }
+    }
+
+    /// Waits for the exit, until the `deadline` if there is one. Returns `None` at once on a worker
+    /// of the same scheduler, which would wait for itself, if the process has not ended.
+    fn wait(&mut self, deadline: Option<Instant>) -> Option<Exit<P>> {
         if self.process.scheduler().is_worker() && !self.has_ended() {
-            return Err(JoinError::CalledFromInside(self));
+            return None;
         }
         self.ask();
         // SAFETY: this is the handle, and unless the exit is not there it is used up.
-        match unsafe { self.process.exit_until(deadline) } {
-            Some(exit) => with_output(exit).map_err(JoinError::Process),
-            None => {
-                self.is_told = false;
-                Err(JoinError::NotYet(self))
-            }
-        }
+        let exit = unsafe { self.process.exit_until(deadline) };
+        self.is_told = exit.is_some();
+        exit
     }
 
     /// Polls for the exit of a process that may have ended with [any
@@ -140,8 +140,8 @@ impl<P: Protocol> ProcessHandle<P> {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Result<Outcome<P>, ProcessError<P>>> {
-        self.poll_exit(context)
-            .map(|exit| exit.map_err(|error| *error))
+        let polled = self.poll_exit(context);
+        polled.map(|exit| exit.map_err(|error| *error))
     }
 
     /// Blocks until the process has ended, and returns its outcome. Returns `None` at once on a
@@ -150,12 +150,7 @@ impl<P: Protocol> ProcessHandle<P> {
     /// # Panics
     /// If it was polled to its end before.
     pub fn wait_outcome(&mut self) -> Option<Result<Outcome<P>, ProcessError<P>>> {
-        if self.process.scheduler().is_worker() && !self.has_ended() {
-            return None;
-        }
-        self.ask();
-        // SAFETY: this is the handle, and asks once.
-        let exit = unsafe { self.process.exit_until(None) }?;
+        let exit = self.wait(None)?;
         Some(exit.map_err(|error| *error))
     }
 
@@ -165,7 +160,7 @@ impl<P: Protocol> ProcessHandle<P> {
         if !self.is_told {
             self.ask();
             // SAFETY: this is the handle, and gives the right to the exit up.
-            unsafe { self.process.life().let_go() };
+            unsafe { self.process.slot().life.let_go() };
         }
     }
 
@@ -179,22 +174,14 @@ impl<P: Protocol> ProcessHandle<P> {
     /// Takes back a waker, if there is one.
     #[inline]
     fn forget(&mut self) {
-        if self.waiting.is_there() {
-            self.stop_waiting();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn stop_waiting(&mut self) {
-        self.process.life().forget(&mut self.waiting);
+        self.process.slot().life.forget(&mut self.waiting);
     }
 
     fn poll_exit(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
         assert!(!self.is_told, "polled again after it was ready");
         let waker = context.waker();
         let is_own = self.process.scheduler().is_own_waker(waker);
-        let life = self.process.life();
+        let life = &self.process.slot().life;
         // SAFETY: this is the handle, and has not asked.
         let exit = unsafe { life.poll(&mut self.waiting, waker, is_own) };
         self.is_told = exit.is_ready();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use filch_sync::lock;
 use filch_sync::panic::drop_contained;
 
+use crate::handle::send::refused;
 use crate::protocol::error_by_display;
 use crate::{Handle, NoSuchProcess, Node, Pid, Protocol};
 
@@ -16,8 +17,8 @@ use crate::{Handle, NoSuchProcess, Node, Pid, Protocol};
 ///
 /// A handle hands back a message for a third node, as [misrouted](Undelivered::Misrouted), so none
 /// goes round in circles. A gateway is a receiver that [sends](crate::Handle::send) what it gets;
-/// its author must make sure that routes form no ring. The example `two_nodes` of this crate sends
-/// messages over a channel.
+/// its author must make sure that routes form no ring. The example `two_nodes` of `filch-actors`
+/// sends messages over a channel.
 pub trait Receiver<P: Protocol>: Any + Send + Sync {
     /// Takes `message` for the process `to`, or hands it back. Called by the sender, in a step too,
     /// so it should not block.
@@ -126,11 +127,7 @@ impl<P: Protocol> Receiver<P> for Handle<P> {
         if to.node() == node {
             return self.send(to, message);
         }
-        Err(SendError {
-            to,
-            message,
-            reason: Undelivered::Misrouted { node },
-        })
+        Err(refused(to, Undelivered::Misrouted { node }, message))
     }
 }
 
@@ -171,11 +168,7 @@ impl<P: Protocol> Handle<P> {
     pub(crate) fn send_away(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         match self.receiver() {
             Some(receiver) => receiver.receive(to, message),
-            None => Err(SendError {
-                to,
-                message,
-                reason: Undelivered::NoRoute,
-            }),
+            None => Err(refused(to, Undelivered::NoRoute, message)),
         }
     }
 }

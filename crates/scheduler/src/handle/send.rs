@@ -8,7 +8,7 @@ use filch_processors::{Awaited, Processors};
 use filch_sync::panic::drop_contained;
 
 use crate::table::body::{Item, Task};
-use crate::table::slot::Slot;
+use crate::table::slot::{CLOSED, IDLE_PRIORITY, LIMITED, Slot};
 use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 
 impl<P: Protocol> Handle<P> {
@@ -45,7 +45,7 @@ impl<P: Protocol> Handle<P> {
         is_over: impl Fn() -> bool,
     ) -> Result<(), SendError<P>> {
         self.send_and(to, message, |slot| {
-            if slot.has_idle_priority() || slot.bound_to() != 0 {
+            if slot.has(IDLE_PRIORITY) || slot.bound_to() != 0 {
                 return self.enqueue(slot);
             }
             let step = OneStep {
@@ -70,7 +70,7 @@ impl<P: Protocol> Handle<P> {
             }
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
-        if slot.mailbox.is_limited() {
+        if slot.has(LIMITED) {
             return self.send_limited(to, message, run);
         }
         let item = Item::Event(Event::Message(message));
@@ -94,11 +94,11 @@ impl<P: Protocol> Handle<P> {
         message: P::Message,
         run: impl FnOnce(&Slot<P>),
     ) -> Result<(), SendError<P>> {
-        let Some(process) = self.table().pin(to) else {
+        let Some(process) = self.pin(to) else {
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         let slot = process.slot();
-        if slot.mailbox.is_closed() {
+        if slot.has(CLOSED) {
             let over = slot.events.is_closed();
             let reason = if over {
                 Undelivered::NoSuchProcess
@@ -143,7 +143,7 @@ impl<P: Protocol> Handle<P> {
         reason: Reason,
         run: impl FnOnce(&Slot<P>),
     ) -> Result<Wake, Item<P>> {
-        let is_urgent = matches!(&item, Item::Signal(signal) if signal.is_urgent());
+        let is_urgent = reason == Reason::Cancel && matches!(item, Item::Signal(_));
         slot.events.push(item).map_err(|Closed(item)| item)?;
         if is_urgent {
             slot.urgency.signal();
@@ -157,10 +157,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Checks if the process has not ended; true for all processes of other nodes.
     pub fn takes_messages(&self, to: Pid) -> bool {
-        let slot = self.table().find(to);
-        slot.map_or(to.node() != self.table().node(), |slot| {
-            !slot.events.is_closed()
-        })
+        to.node() != self.table().node() || self.table().lives(to)
     }
 
     /// Delivers a completion. The caller has pinned the slot.
@@ -187,22 +184,18 @@ impl<P: Protocol> Handle<P> {
         self.enqueue_by(slot, Processors::schedule);
     }
 
+    /// Puts a process that has yielded behind the others; ends its turn.
+    pub(crate) fn requeue(&self, slot: &Slot<P>) {
+        self.enqueue_by(slot, Processors::give_way_at_end);
+    }
+
     #[inline]
     fn enqueue_by(&self, slot: &Slot<P>, schedule: impl FnOnce(&Processors<Task<P>>, Task<P>)) {
         let processors = &self.shared().processors;
-        if slot.has_idle_priority() {
+        if slot.has(IDLE_PRIORITY) {
             processors.schedule_idle(Task::of(slot));
         } else {
             schedule(processors, Task::of(slot));
-        }
-    }
-
-    /// Puts a process that has yielded behind the others; ends its turn.
-    pub(crate) fn requeue(&self, slot: &Slot<P>) {
-        if slot.has_idle_priority() {
-            self.shared().processors.schedule_idle(Task::of(slot));
-        } else {
-            self.shared().processors.give_way_at_end(Task::of(slot));
         }
     }
 

@@ -3,15 +3,13 @@
 use std::error::Error;
 use std::fmt;
 
-use filch_processors::BoundId;
-
 use crate::link::watch::WatchKind;
-use crate::table::body::{ProcessBox, process_box};
-use crate::table::mailbox::Takes;
+use crate::protocol::debug_fields;
+use crate::table::body::{NewProcess, ProcessBox, process_box};
 use crate::table::pinned::Pinned;
-use crate::table::slot::Placement;
+use crate::table::slot::{CLOSED, FUTURE, IDLE_PRIORITY, POLICY, Placement};
 use crate::{
-    Context, ExitReason, Handle, HookError, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
+    BoundThread, Context, ExitReason, Handle, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
     ProcessHandle, Protocol, SubmitError,
 };
 
@@ -58,7 +56,7 @@ pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
 
 /// A process, and the arguments of its start.
 pub struct Start<'a, P: Protocol> {
-    pub(crate) process: ProcessBox<P>,
+    pub(crate) process: NewProcess<P>,
     pub(crate) method: &'a str,
     pub(crate) input: P::Input,
 }
@@ -86,7 +84,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// Runs it only when there is nothing else to do: each time it becomes runnable, it comes after
     /// all others, except those of its kind. Under lasting load it may never run.
     pub fn idle_priority(mut self) -> Self {
-        self.placement.idle_priority = true;
+        self.placement.kind |= IDLE_PRIORITY;
         self
     }
 
@@ -130,20 +128,21 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// Has `policy` decide on each message. Default: the process takes all.
     pub fn mailbox_policy(mut self, policy: impl MailboxPolicy<P>) -> Self {
-        self.placement.mailbox = Takes::by(policy);
+        self.placement.kind |= POLICY;
+        self.placement.policy = Some(Box::new(Box::new(policy)));
         self
     }
 
     /// Refuses its messages, with [`Undelivered::Future`](crate::Undelivered::Future): it reads
     /// none.
     pub fn without_mailbox(mut self) -> Self {
-        self.placement.mailbox = Takes::none();
+        self.placement.kind |= CLOSED;
         self
     }
 
     /// Makes [`Context::is_future`](crate::Context::is_future) true until it is upgraded.
     pub fn future(mut self) -> Self {
-        self.placement.is_future = true;
+        self.placement.kind |= FUTURE;
         self
     }
 
@@ -154,9 +153,9 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// Runs it on that thread alone.
-    pub(crate) fn bound_to(mut self, thread: BoundId) -> Self {
-        self.placement.bound_to = thread.to_bits();
+    /// Has it take all its steps on that thread of the same scheduler.
+    pub fn bound_to(mut self, thread: &BoundThread<P>) -> Self {
+        self.placement.bound_to = thread.0.id().to_bits();
         self
     }
 }
@@ -171,7 +170,7 @@ impl<P: Protocol> Handle<P> {
         input: P::Input,
     ) -> Submission<'a, P> {
         self.prepare(Start {
-            process: process_box(process),
+            process: NewProcess::new(process),
             method,
             input,
         })
@@ -186,7 +185,7 @@ impl<P: Protocol> Handle<P> {
         input: P::Input,
     ) -> Submission<'a, P> {
         self.prepare(Start {
-            process: ProcessBox::boxed(process),
+            process: NewProcess::boxed(process),
             method,
             input,
         })
@@ -214,7 +213,7 @@ impl<P: Protocol, S> fmt::Debug for Submission<'_, P, S> {
     }
 }
 
-crate::protocol::debug_fields!(Start<'_, P>, "Start", method);
+debug_fields!(Start<'_, P>, "Start", method);
 
 /// A place for a process that is to come; from [`Submission::admit`]. It has a PID, to which others
 /// may send already. Dropping it ends it as a process that was not started.
@@ -277,15 +276,15 @@ impl<P: Protocol> Place<'_, P> {
     /// Begins a process that needs no [`init`](Process::init).
     ///
     /// # Errors
-    /// [`HookError`], if the hook refused or panicked; the process was closed.
+    /// [`InitError`], if the hook refused or panicked; the process was closed.
     pub fn begin(
         self,
         process: impl Process<P> + 'static,
-    ) -> Result<ProcessHandle<P>, HookError<P>> {
+    ) -> Result<ProcessHandle<P>, InitError<P>> {
         let begun = self.begin_with(process_box(process), |_, _| Ok(()));
         begun.map_err(|error| match error {
-            SubmitError::Hook(error) => error,
-            error => unreachable!("it has no `init`: {error}"),
+            SubmitError::Init(error) => error,
+            error @ SubmitError::NotAdmitted(..) => unreachable!("it has its place: {error}"),
         })
     }
 
@@ -312,8 +311,4 @@ impl<P: Protocol> Drop for Place<'_, P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Place<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place").finish_non_exhaustive()
-    }
-}
+debug_fields!(Place<'_, P>, "Place");

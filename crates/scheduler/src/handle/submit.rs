@@ -8,18 +8,17 @@ use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
 use crate::handle::submission::{Condition, Options};
-use crate::link::watch::{Watch, WatchKind, Watcher};
+use crate::link::watch::{Watch, WatchKind, add};
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
 use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox, Waits, process_box};
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::slot::Placement;
-use crate::table::teardown::Closed;
+use crate::table::slot::{IDLE_PRIORITY, Placement};
 use crate::{
-    Cancel, Context, ExitReason, Handle, HookError, InitError, NotAdmitted, Process, ProcessHandle,
-    Protocol, Submission,
+    Cancel, Context, ExitReason, Handle, InitError, NotAdmitted, Process, ProcessHandle, Protocol,
+    Submission,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -103,10 +102,9 @@ impl<P: Protocol> Handle<P> {
     /// See [`Table::occupy`](crate::table::table::Table::occupy). The process was counted before.
     #[inline]
     fn find_place(&self, placement: Placement<P>) -> Result<Pinned<P>, AllocateError> {
-        let room = (self.shared().processors).reserve_room(placement.idle_priority);
+        let room = (self.shared().processors).reserve_room(placement.kind & IDLE_PRIORITY != 0);
         match room.and_then(|()| self.table().occupy(placement)) {
-            // SAFETY: the slot is of this scheduler's table, and this is the second of the two
-            // pins.
+            // SAFETY: the table is a scheduler's, and this is the second of the two pins.
             Ok(slot) => Ok(unsafe { Pinned::new(NonNull::from(slot)) }),
             Err(error) => {
                 self.leave();
@@ -164,16 +162,16 @@ impl<P: Protocol> Handle<P> {
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
-        if self.shared().journal.is_some() {
+        if self.shared().observer.is_some() {
             self.note_begin(pid, &*body.process);
         }
         let context = place.context(self);
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
-            return Err(self.turn_away(place, SubmitError::Init(error)));
+            return Err(self.turn_away(place, error));
         }
         if let Err(error) = life_cycle::start(&context) {
-            return Err(self.turn_away(place, SubmitError::Hook(error)));
+            return Err(self.turn_away(place, error));
         }
         if !watches.is_empty() {
             self.tie(pid, body, watches);
@@ -193,8 +191,8 @@ impl<P: Protocol> Handle<P> {
     #[cold]
     #[inline(never)]
     fn note_begin(&self, pid: Pid, process: &dyn Process<P>) {
-        if let Some(journal) = &self.shared().journal {
-            journal.begin(pid, type_name(process), self.current_process());
+        if let Some(observer) = &self.shared().observer {
+            observer.begin(pid, type_name(process), self.current_process());
         }
     }
 
@@ -202,10 +200,8 @@ impl<P: Protocol> Handle<P> {
     #[cold]
     fn tie(&self, pid: Pid, body: &mut Body<P>, watches: &[(WatchKind, Pid)]) {
         for &(kind, other) in watches {
-            let watch = Watch::new(kind, other, pid);
-            body.cold()
-                .watchers
-                .push(Watcher::Process(Arc::clone(&watch)));
+            let watch = Watch::new(kind, other, pid, None);
+            add(&mut body.cold().watches, Arc::clone(&watch));
             if kind == WatchKind::Link {
                 self.attach(other, &watch);
             }
@@ -214,9 +210,9 @@ impl<P: Protocol> Handle<P> {
 
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
-    fn turn_away(&self, place: &Pinned<P>, error: SubmitError<P>) -> SubmitError<P> {
+    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> SubmitError<P> {
         self.vacate(place, &ExitReason::not_started(&error));
-        error
+        SubmitError::Init(error)
     }
 
     /// Gives up a place in which no process was ever Ready. The caller is the submitter.
@@ -228,10 +224,10 @@ impl<P: Protocol> Handle<P> {
             // would hide it.
             let _ = catch_panic(|| body.process.close(reason));
             // SAFETY: as above; the reference to the body is not used any more.
-            let _ = catch_panic(|| unsafe { slot.life.drop_body() });
+            let _ = unsafe { slot.life.discard() };
         }
-        if let Some(journal) = &self.shared().journal {
-            journal.end(pid);
+        if let Some(observer) = &self.shared().observer {
+            observer.end(pid);
         }
         // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
         // ends as all processes do.
@@ -239,13 +235,11 @@ impl<P: Protocol> Handle<P> {
             unreachable!("the state of a slot without an occupant is Complete");
         }
         // A sender that has learnt the PID from `init` is refused from here on.
-        // SAFETY: made Running just now, and it ends here, once, with its pin.
-        let closed = unsafe { Closed::begin(self.table(), slot) };
+        slot.events.close();
         self.close_mailbox(slot);
-        let completed = closed.complete(|item| {
-            self.tell_end(item, pid, reason);
-        });
-        completed.leave();
+        let tell = |item| self.tell_end(item, pid, reason);
+        // SAFETY: made Running just now, and it ends here, once, with its pin.
+        unsafe { self.table().complete(slot, tell) }.leave();
         self.leave();
     }
 }
@@ -257,11 +251,11 @@ impl<P: Protocol> Submission<'_, P> {
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.admit() {
-            Ok((place, start)) => place.begin_with(start.process, |process, context| {
+            Ok((place, start)) => place.begin_with(start.process.process, |process, context| {
                 init(process, context, start.method, start.input)
             }),
             Err((error, start)) => {
-                let refused = Refused::new(start.process.into_boxed(), start.input);
+                let refused = Refused::new(start.process.into_box(), start.input);
                 Err(SubmitError::NotAdmitted(error, refused))
             }
         }
@@ -286,15 +280,14 @@ impl<P: Protocol> Refused<P> {
 
 crate::protocol::debug_fields!(Refused<P>, "Refused");
 
-/// The reason why a process was not submitted. Unless its `init` or a hook refused, it comes back.
+/// The reason why a process was not submitted.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
-    /// The scheduler did not admit it.
+    /// The scheduler did not admit it; it comes back.
     NotAdmitted(NotAdmitted, Refused<P>),
-    /// `init` returned an error or panicked; the process was closed.
+    /// Its `init`, or the [hook](crate::LifeCycle::on_start), refused or panicked; the process was
+    /// closed.
     Init(InitError<P>),
-    /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
-    Hook(HookError<P>),
 }
 
 impl<P: Protocol> fmt::Display for SubmitError<P> {
@@ -302,7 +295,6 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
         match self {
             Self::NotAdmitted(error, _) => error.fmt(f),
             Self::Init(error) => error.fmt(f),
-            Self::Hook(error) => error.fmt(f),
         }
     }
 }
@@ -311,7 +303,6 @@ error_by_display!(
     SubmitError<P: Protocol>,
     Self::NotAdmitted(error, _) => error,
     Self::Init(error) => error,
-    Self::Hook(error) => error,
 );
 
 /// A value that comes back with an error. Threads may share the error, as `Box<dyn Error + Send +

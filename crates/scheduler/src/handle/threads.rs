@@ -9,10 +9,11 @@ use filch_processors::{Processors, ReserveError};
 
 use crate::process::command::CommandLabel;
 use crate::table::body::Task;
-use crate::{Completion, Handle, Process, Protocol, Submission};
+use crate::{Completion, Handle, Protocol, ResizeError};
 
-/// A thread for processes that must all run on the same one, as some libraries demand. From
-/// [`Handle::reserve_thread`].
+/// A thread for processes that must all run on the same one, as some libraries demand; from
+/// [`Handle::reserve_thread`]. A [submission](crate::Submission::bound_to) says that its process
+/// runs there.
 ///
 /// A worker that finds one of its processes lends this thread its right to run, and sleeps
 /// meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step. All code
@@ -22,9 +23,12 @@ use crate::{Completion, Handle, Process, Protocol, Submission};
 /// After it is dropped, its processes run on any worker that finds them. It need not be dropped
 /// before the scheduler is shut down.
 #[must_use = "a thread that is released at once runs nothing"]
-pub struct BoundThread<P: Protocol> {
-    handle: Handle<P>,
-    thread: filch_processors::BoundThread<Task<P>>,
+pub struct BoundThread<P: Protocol>(pub(crate) filch_processors::BoundThread<Task<P>>);
+
+impl<P: Protocol> fmt::Debug for BoundThread<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BoundThread").field(&self.0.id()).finish()
+    }
 }
 
 impl<P: Protocol> Handle<P> {
@@ -34,55 +38,17 @@ impl<P: Protocol> Handle<P> {
     /// [`ReserveError`]: the scheduler is shut down, has as many such threads as it may have (256),
     /// or the system refused one.
     pub fn reserve_thread(&self) -> Result<BoundThread<P>, ReserveError> {
-        let thread = Processors::reserve_thread(&self.shared().processors)?;
-        let handle = self.clone();
-        Ok(BoundThread { handle, thread })
-    }
-}
-
-impl<P: Protocol> BoundThread<P> {
-    /// Prepares to submit a process that takes all its steps on this thread. As
-    /// [`Handle::submission`].
-    pub fn submission<'a>(
-        &'a self,
-        process: impl Process<P> + 'static,
-        method: &'a str,
-        input: P::Input,
-    ) -> Submission<'a, P> {
-        let submission = self.handle.submission(process, method, input);
-        submission.bound_to(self.thread.id())
+        Processors::reserve_thread(&self.shared().processors).map(BoundThread)
     }
 
-    /// As [`submission`](Self::submission), for a process whose type was chosen at run time, or
-    /// that was handed back.
-    pub fn submission_boxed<'a>(
-        &'a self,
-        process: Box<dyn Process<P>>,
-        method: &'a str,
-        input: P::Input,
-    ) -> Submission<'a, P> {
-        let submission = self.handle.submission_boxed(process, method, input);
-        submission.bound_to(self.thread.id())
-    }
-}
-
-impl<P: Protocol> fmt::Debug for BoundThread<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("BoundThread")
-            .field(&self.thread.id())
-            .finish()
-    }
-}
-
-impl<P: Protocol> Handle<P> {
     /// Runs `call`, which may block, in the middle of a step: meanwhile another thread runs the
     /// worker's other processes; the step goes on afterwards. Outside a step it just runs `call`.
     /// Blocking.
     ///
-    /// Beyond the [limit of threads](crate::Builder::thread_limit), and while the scheduler shuts
-    /// down, `call` keeps the worker. Therefore it must not wait for another process of the same
-    /// scheduler. Worth it from some ten microseconds on. A panic in `call` goes on through the
-    /// step.
+    /// Beyond the [limit of threads](filch_processors::Config::thread_limit), and while the
+    /// scheduler shuts down, `call` keeps the worker. Therefore it must not wait for another
+    /// process of the same scheduler. Worth it from some ten microseconds on. A panic in `call`
+    /// goes on through the step.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         self.shared().processors.blocking(call)
     }
@@ -94,15 +60,12 @@ impl<P: Protocol> Completion<P> {
     /// wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process end, and then
     /// no call, knows that none will begin.
     pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
-        let (process, tag) = (self.pid(), self.tag());
-        Calls::begin(
-            &self.handle().shared().calls,
-            CommandLabel {
-                process,
-                tag,
-                label,
-            },
-        )
+        let label = CommandLabel {
+            process: self.pid(),
+            tag: self.tag(),
+            label,
+        };
+        Calls::begin(&self.handle().shared().calls, label)
     }
 }
 
@@ -120,10 +83,10 @@ impl<P: Protocol> Handle<P> {
     /// is lost. It waits for another change that is under way, but for no step.
     ///
     /// # Errors
-    /// [`ResizeError`](crate::ResizeError): zero, more than
-    /// [`max_workers`](crate::Builder::max_workers), or after the shutdown; or the system has
-    /// refused a thread, and there are as many workers as it gave.
-    pub fn set_workers(&self, workers: usize) -> Result<usize, filch_processors::ResizeError> {
+    /// [`ResizeError`]: zero, more than [the most](filch_processors::Config::max_processors), or
+    /// after the shutdown; or the system has refused a thread, and there are as many workers as it
+    /// gave.
+    pub fn set_workers(&self, workers: usize) -> Result<usize, ResizeError> {
         self.shared().processors.resize(workers)
     }
 

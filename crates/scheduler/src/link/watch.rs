@@ -4,29 +4,34 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use filch_process_state::Wake;
 use filch_sync::atomic::{AtomicU8, Ordering};
+use filch_sync::panic::catch_panic;
+use filch_sync::{Mutex, lock};
 
 use crate::link::exit_reason::ExitReason;
-use crate::link::signal::{Heard, PendingCall};
 use crate::table::body::{Item, Signal};
 use crate::table::pid::Pid;
 use crate::{Context, Handle, Protocol};
 
-/// Tells one process of the end of another, or two of each other's.
+/// Tells of the end of a process: another process, two each other, or a callback.
 ///
-/// A watch is attached to each process that it is *about*: the process's worker keeps it in
-/// [`Watchers`], or finds it in the queue at the end. A thread that finds the process over
+/// A watch is attached to each process that it is *about*: the process's worker keeps it in its
+/// [list](add), or finds it in the queue at the end. A thread that finds the process over
 /// [fires](Self::fire) the watch; the one that succeeds tells the other side.
-#[derive(Debug)]
 pub(crate) struct Watch {
-    /// Decides if one is told of the other's end, or each.
     kind: WatchKind,
     /// The process that has the watch.
     by: Pid,
-    /// The other process.
+    /// The other process; the same one if a callback is told.
     with: Pid,
     state: AtomicU8,
+    /// The callback. The thread that fires or cancels the watch takes it, so none waits for the
+    /// lock.
+    call: Mutex<Option<Call>>,
 }
+
+type Call = Box<dyn FnOnce(&ExitReason) + Send>;
 
 /// The direction of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +40,8 @@ pub(crate) enum WatchKind {
     Monitor,
     /// Each is told of the other's end, and perhaps ends by it.
     Link,
+    /// A callback is told of the end of `with`.
+    Call,
 }
 
 /// Neither fired nor cancelled.
@@ -45,14 +52,14 @@ const FIRED: u8 = 1;
 const CANCELLED: u8 = 2;
 
 impl Watch {
-    /// Makes an armed watch.
-    pub(crate) fn new(kind: WatchKind, by: Pid, with: Pid) -> Arc<Self> {
-        let state = AtomicU8::new(ARMED);
+    /// Makes an armed watch; one that tells a callback has a `call`.
+    pub(crate) fn new(kind: WatchKind, by: Pid, with: Pid, call: Option<Call>) -> Arc<Self> {
         Arc::new(Self {
             kind,
             by,
             with,
-            state,
+            state: AtomicU8::new(ARMED),
+            call: Mutex::new(call),
         })
     }
 
@@ -92,53 +99,44 @@ impl Watch {
     }
 }
 
-/// A target that is told of the end of a process.
-pub(crate) enum Watcher {
-    /// The other process of a watch.
-    Process(Arc<Watch>),
-    /// A callback that belongs to no process.
-    Call(PendingCall),
-}
-
-impl Watcher {
-    fn is_pending(&self) -> bool {
-        match self {
-            Self::Process(watch) => watch.is_armed(),
-            Self::Call(call) => call.is_pending(),
-        }
+// A watch is itself alone.
+impl PartialEq for Watch {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
     }
 }
 
-/// The watchers of one process. Only the worker that has the process touches them.
-#[derive(Default)]
-pub(crate) struct Watchers(Vec<Watcher>);
+impl Eq for Watch {}
 
-impl Watchers {
-    /// Adds one. Sweeps out the dead ones before it allocates: so there are at most twice as many
-    /// as were ever pending at a time, at an amortised constant cost.
-    pub(crate) fn push(&mut self, watcher: Watcher) {
-        if self.0.len() == self.0.capacity() {
-            self.0.retain(Watcher::is_pending);
-            self.0.reserve_exact(self.0.len().max(1));
-        }
-        self.0.push(watcher);
+impl Hash for Watch {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::ptr::hash(self, state);
     }
+}
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.by, self.with)
     }
+}
 
-    pub(crate) fn into_iter(self) -> impl Iterator<Item = Watcher> {
-        self.0.into_iter()
+/// Adds a watch to the list of a process, which only the worker that has the process touches.
+/// Sweeps out the dead ones before it allocates: so there are at most twice as many as were ever
+/// armed at a time, at an amortised constant cost.
+pub(crate) fn add(list: &mut Vec<Arc<Watch>>, watch: Arc<Watch>) {
+    if list.len() == list.capacity() {
+        list.retain(|watch| watch.is_armed());
+        list.reserve_exact(list.len().max(1));
     }
+    list.push(watch);
 }
 
 /// One process watching another. Dropping it changes nothing. Clones are equal.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Monitor(pub(crate) Arc<Watch>);
 
 /// Two processes linked. Dropping it changes nothing. Clones are equal.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Link(pub(crate) Arc<Watch>);
 
 impl Monitor {
@@ -176,6 +174,23 @@ impl Link {
     }
 }
 
+/// A call at the end of a process; from [`Handle::at_end`]. Dropping this does not cancel the call.
+#[must_use = "dropping it is fine, but says that the call is never cancelled"]
+#[derive(Debug)]
+pub struct EndCall(Arc<Watch>);
+
+impl EndCall {
+    /// Cancels the call, and drops its closure; returns true if this was in time. Wait-free, except
+    /// for the closure's destructor.
+    pub fn cancel(self) -> bool {
+        let in_time = self.0.cancel();
+        if in_time {
+            drop(lock(&self.0.call).take());
+        }
+        in_time
+    }
+}
+
 /// The event that a watched process is over.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -200,35 +215,6 @@ pub struct Exited {
     pub reason: ExitReason,
 }
 
-/// Implements the identity of monitors and links: that of their watch.
-macro_rules! by_watch {
-    ($name:ident) => {
-        impl PartialEq for $name {
-            fn eq(&self, other: &Self) -> bool {
-                Arc::ptr_eq(&self.0, &other.0)
-            }
-        }
-
-        impl Eq for $name {}
-
-        impl Hash for $name {
-            fn hash<H: Hasher>(&self, state: &mut H) {
-                Arc::as_ptr(&self.0).hash(state);
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let (by, with) = (self.0.by, self.0.with);
-                write!(f, concat!(stringify!($name), "({}, {})"), by, with)
-            }
-        }
-    };
-}
-
-by_watch!(Monitor);
-by_watch!(Link);
-
 impl<P: Protocol> Handle<P> {
     /// Tells the process `watcher` of the end of `watched`, by one
     /// [`Event::Down`](crate::Event::Down). Lock-free.
@@ -238,7 +224,7 @@ impl<P: Protocol> Handle<P> {
     /// the monitor](Monitor::demonitor). Each call makes another monitor. `Down` arrives after all
     /// messages of the ended process, and does not end a wait for commands.
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
-        let watch = Watch::new(WatchKind::Monitor, watcher, watched);
+        let watch = Watch::new(WatchKind::Monitor, watcher, watched, None);
         self.attach(watched, &watch);
         Monitor(watch)
     }
@@ -259,7 +245,7 @@ impl<P: Protocol> Handle<P> {
     ///
     /// Linking a process to itself does nothing.
     pub fn link(&self, one: Pid, other: Pid) -> Link {
-        let watch = Watch::new(WatchKind::Link, one, other);
+        let watch = Watch::new(WatchKind::Link, one, other, None);
         if one != other {
             self.attach(one, &watch);
             self.attach(other, &watch);
@@ -267,49 +253,64 @@ impl<P: Protocol> Handle<P> {
         Link(watch)
     }
 
+    /// Calls `call` exactly once, when the process `pid` has ended, unless it is
+    /// [cancelled](EndCall::cancel) before: on the worker that ends the process, where it should be
+    /// short, and its panic is lost. Lock-free, except for memory. Processes use
+    /// [`monitor`](Self::monitor) instead.
+    ///
+    /// If the process has ended, or never was, `call` runs here, with
+    /// [`ExitReason::NoSuchProcess`]. The process's acts happen before the call.
+    pub fn at_end(&self, pid: Pid, call: impl FnOnce(&ExitReason) + Send + 'static) -> EndCall {
+        let watch = Watch::new(WatchKind::Call, pid, pid, Some(Box::new(call)));
+        self.attach(pid, &watch);
+        EndCall(watch)
+    }
+
     /// Makes the process `about` fire the watch at its end.
     pub(crate) fn attach(&self, about: Pid, watch: &Arc<Watch>) {
-        match self.signal(about, Signal::Attach(Watcher::Process(Arc::clone(watch)))) {
-            Ok(Heard::Surely) => {}
-            // If its worker has found it all the same, it has been fired already.
-            Ok(Heard::Perhaps) | Err(_) => self.fire(about, watch, &ExitReason::NoSuchProcess),
+        let attached = self.signal(about, Signal::Attach(Arc::clone(watch)));
+        // Accepted: before the end, in the order of the state's edges, which is not taken before
+        // the queue is drained after this wake-up. Refused: either after the end; then the wake-up
+        // has acquired that, and the closed queue is seen. The worker may have overlooked the
+        // watch; if not, it has fired it. Or before the process's life has begun: then what comes
+        // next, the first turn or the end of a process that is turned away, acquires the push.
+        if !matches!(attached, Ok(wake) if wake != Wake::Refused) && !self.lives(about) {
+            self.fire(watch, about, &ExitReason::NoSuchProcess);
         }
     }
 
     /// Handles an item left in the queue of the process `pid`, which is over.
     pub(crate) fn tell_end(&self, item: Item<P>, pid: Pid, reason: &ExitReason) {
-        if let Item::Signal(Signal::Attach(watcher)) = item {
-            self.tell(watcher, pid, reason);
+        if let Item::Signal(Signal::Attach(watch)) = item {
+            self.fire(&watch, pid, reason);
         }
     }
 
-    pub(crate) fn tell(&self, watcher: Watcher, pid: Pid, reason: &ExitReason) {
-        match watcher {
-            Watcher::Process(watch) => self.fire(pid, &watch, reason),
-            Watcher::Call(call) => call.run(reason),
+    /// Tells the other end of the watch that the process `pid` is over, if nobody has.
+    pub(crate) fn fire(&self, watch: &Arc<Watch>, pid: Pid, reason: &ExitReason) {
+        if !watch.fire() {
+            return;
         }
-    }
-
-    /// Tells the other end of the watch that the process `from` is over, if nobody has.
-    fn fire(&self, from: Pid, watch: &Arc<Watch>, reason: &ExitReason) {
-        if watch.fire() {
-            let (watch, reason) = (Arc::clone(watch), reason.clone());
-            let other = watch.other_than(from);
-            let told = match watch.kind {
-                WatchKind::Monitor => Signal::Down(Box::new(Down {
-                    pid: from,
-                    monitor: Monitor(watch),
-                    reason,
-                })),
-                WatchKind::Link => Signal::Exited(Box::new(Exited {
-                    pid: from,
-                    link: Link(watch),
-                    reason,
-                })),
-            };
-            // If that one has ended too, nobody is left to be told.
-            let _ = self.signal(other, told);
-        }
+        let (by, reason) = (Arc::clone(watch), reason.clone());
+        let told = match watch.kind {
+            WatchKind::Call => {
+                let call = lock(&watch.call).take();
+                let _ = catch_panic(|| call.map(|call| call(&reason)));
+                return;
+            }
+            WatchKind::Monitor => Signal::Down(Box::new(Down {
+                pid,
+                monitor: Monitor(by),
+                reason,
+            })),
+            WatchKind::Link => Signal::Exited(Box::new(Exited {
+                pid,
+                link: Link(by),
+                reason,
+            })),
+        };
+        // If that one has ended too, nobody is left to be told.
+        let _ = self.signal(watch.other_than(pid), told);
     }
 }
 

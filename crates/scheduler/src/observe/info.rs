@@ -8,8 +8,9 @@ use std::time::Duration;
 use filch_event_queue::Depth;
 use filch_process_state::State;
 
+use crate::handle::handle::read;
 use crate::table::slot::Slot;
-use crate::{Context, Handle, PendingCommand, Pid, ProcessDetails, Protocol};
+use crate::{Context, Handle, MailboxPolicy, PendingCommand, Pid, ProcessDetails, Protocol};
 
 /// The state of one process.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -62,8 +63,8 @@ impl ProcessInfo {
             outstanding: slot.stats.commands(),
             undelivered: None,
             queued: slot.events.depth(),
-            steps: slot.stats.steps(),
-            messages: slot.stats.messages(),
+            steps: slot.stats.steps.get(),
+            messages: slot.stats.messages.get(),
             empty_steps: slot.stats.empty_steps(),
             details: None,
         }
@@ -146,7 +147,7 @@ pub struct PendingTimers {
 impl<P: Protocol> Handle<P> {
     /// Returns the state of each live process; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
-        let processes = self.table().iter();
+        let processes = self.pin_all();
         let mut list: Vec<_> = processes.map(|one| self.look_at(one.slot())).collect();
         self.add_names(&mut list);
         list
@@ -154,7 +155,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Returns the state of the process `pid`, if it lives. Looks at all names of processes.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
-        let process = self.table().pin(pid)?;
+        let process = self.pin(pid)?;
         let is_live = process.is_live();
         is_live.then(|| self.look_at_one(process.slot()))
     }
@@ -170,20 +171,19 @@ impl<P: Protocol> Handle<P> {
     /// Returns the same without the names.
     fn look_at(&self, slot: &Slot<P>) -> ProcessInfo {
         let pid = self.table().pid_of(slot);
-        let mut info = ProcessInfo::of(pid, slot);
-        if let Some(policy) = self.policy(slot) {
-            info.undelivered = Some(u32::try_from(policy.undelivered()).unwrap_or(u32::MAX));
+        let undelivered = self.policy(slot).map(MailboxPolicy::undelivered);
+        let observer = self.shared().observer.as_ref();
+        ProcessInfo {
+            undelivered: undelivered.map(|count| u32::try_from(count).unwrap_or(u32::MAX)),
+            details: observer.and_then(|observer| Some(Box::new(observer.details(pid)?))),
+            ..ProcessInfo::of(pid, slot)
         }
-        let journal = self.shared().journal.as_ref();
-        info.details = journal
-            .and_then(|journal| journal.details(pid))
-            .map(Box::new);
-        info
     }
 
     /// Adds the names to a list that is in the order of the slots, as PIDs are.
     fn add_names(&self, list: &mut [ProcessInfo]) {
-        for extension in self.shared().extensions.all() {
+        let extensions = read(&self.shared().extensions).clone();
+        for extension in extensions {
             let lives = |pid| self.takes_messages(pid);
             extension.each_name(&lives, &mut |pid, name| {
                 if let Ok(place) = list.binary_search_by_key(&pid, |info| info.pid) {

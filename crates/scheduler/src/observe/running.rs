@@ -59,6 +59,23 @@ pub enum CallKind {
     Destructor,
 }
 
+impl RunningCall {
+    pub(crate) fn new(
+        thread: String,
+        process: Option<Pid>,
+        kind: CallKind,
+        elapsed: Duration,
+    ) -> Self {
+        Self {
+            thread,
+            process,
+            type_name: None,
+            kind,
+            elapsed,
+        }
+    }
+}
+
 impl fmt::Display for RunningCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.thread)?;
@@ -98,23 +115,18 @@ impl<P: Protocol> Handle<P> {
     /// `BlockingThreads` for this scheduler's processes. Takes some locks for a moment, and
     /// disturbs nothing else.
     pub fn running(&self) -> Vec<RunningCall> {
-        let mut running = self.running_commands();
+        let mut running = commands(&self.shared().calls);
+        for command in &mut running {
+            command.type_name = self.type_name(command.process);
+        }
         let tasks = self.shared().processors.running();
         running.extend(tasks.into_iter().map(|task| self.call_of(task)));
         running
     }
 
-    fn running_commands(&self) -> Vec<RunningCall> {
-        let mut commands = commands(&self.shared().calls);
-        for command in &mut commands {
-            command.type_name = self.type_name(command.process);
-        }
-        commands
-    }
-
     fn type_name(&self, process: Option<Pid>) -> Option<&'static str> {
-        let journal = self.shared().journal.as_ref()?;
-        journal.type_name(process?)
+        let observer = self.shared().observer.as_ref()?;
+        Some(observer.details(process?)?.type_name)
     }
 
     /// Returns the call that a worker is in the middle of.
@@ -132,11 +144,8 @@ impl<P: Protocol> Handle<P> {
             _ => CallKind::Destructor,
         };
         RunningCall {
-            thread: task.thread,
-            process,
             type_name: self.type_name(process),
-            kind,
-            elapsed: task.elapsed,
+            ..RunningCall::new(task.thread, process, kind, task.elapsed)
         }
     }
 
@@ -149,15 +158,14 @@ impl<P: Protocol> Handle<P> {
 
 /// Returns the commands that run on blocking threads.
 pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<RunningCall> {
-    let running = calls.running().into_iter().map(|call| RunningCall {
-        thread: call.thread,
-        process: Some(call.label.process),
-        type_name: None,
-        kind: CallKind::Command {
-            tag: call.label.tag,
-            label: call.label.label,
-        },
-        elapsed: call.elapsed,
+    let running = calls.running().into_iter().map(|call| {
+        let CommandLabel {
+            process,
+            tag,
+            label,
+        } = call.label;
+        let kind = CallKind::Command { tag, label };
+        RunningCall::new(call.thread, Some(process), kind, call.elapsed)
     });
     running.collect()
 }

@@ -80,76 +80,58 @@ impl Standstill {
     /// Checks if something known to be outside can wake one of them. (If one awaits another that
     /// can go on, the other counts.)
     fn is_any_awake(&self) -> bool {
-        let lives = |pid: &Pid| self.processes.iter().any(|process| process.pid == *pid);
-        let is_looked_at = |pid| self.futures.iter().any(|future| future.pid == pid);
+        let live: HashSet<Pid> = self.processes.iter().map(|process| process.pid).collect();
+        let looked_at: HashSet<Pid> = self.futures.iter().map(|future| future.pid).collect();
         let process_is = |process: &ProcessInfo| {
             process.outstanding > 0
                 || process.activity == Activity::Starting
                 // Of a future that was not looked at, nothing is known.
-                || process.activity == Activity::Pending && !is_looked_at(process.pid)
+                || process.activity == Activity::Pending && !looked_at.contains(&process.pid)
         };
         // One that is awaited, and has ended since, has woken it, or is about to.
-        let future_is =
-            |future: &PendingFuture| future.wakers > 0 || !future.awaits.iter().all(lives);
+        let future_is = |future: &PendingFuture| {
+            future.wakers > 0 || !future.awaits.iter().all(|pid| live.contains(pid))
+        };
         self.processes.iter().any(process_is) || self.futures.iter().any(future_is)
     }
+}
 
-    /// Returns the first line of the report.
-    fn headline(&self) -> String {
-        let (is_are, waiting) = match self.processes.len() {
-            1 => ("is", "1 process waits".to_owned()),
-            count => ("are", format!("{count} processes wait")),
-        };
-        let outstanding = |process: &ProcessInfo| u64::from(process.outstanding);
-        let commands: u64 = self.processes.iter().map(outstanding).sum();
-        let woken = self.futures.iter().filter(|one| one.wakers > 0).count();
-        let futures = match woken {
-            0 => String::new(),
-            1 => ", 1 future may be woken from there".to_owned(),
-            count => format!(", {count} futures may be woken from there"),
-        };
-        let outside = format!("{commands} commands are under way outside{futures}");
-        match self.verdict() {
-            Verdict::AllEnded => "all processes have ended".to_owned(),
-            Verdict::AwaitsTimers(PendingTimers { count, next }) => {
-                let pending = match count {
-                    1 => "1 timer is pending, due".to_owned(),
-                    _ => format!("{count} timers are pending, the first due"),
-                };
-                format!("{waiting}; {pending} in {next:?}; {outside}:")
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AllEnded => f.write_str("all processes have ended"),
+            Self::AwaitsTimers(PendingTimers { count, next }) => {
+                write!(f, "pending timers: {count}, the first due in {next:?}")
             }
-            Verdict::AwaitsOutside => {
-                format!("{waiting}; {outside}, and nothing runs before that comes:")
+            Self::AwaitsOutside => f.write_str("nothing runs before one of these comes"),
+            Self::Deadlock => {
+                f.write_str("unless a thread outside sends messages, they wait for ever")
             }
-            Verdict::Deadlock if self.futures.is_empty() => format!(
-                "{waiting} for messages; no command is under way, so unless a thread outside sends \
-                 some, they wait for ever:"
-            ),
-            Verdict::Deadlock => format!(
-                "{waiting}; no command is under way, and no waker {is_are} held outside; so unless \
-                 a thread outside sends messages, they wait for ever:"
-            ),
         }
     }
 }
 
 impl fmt::Display for Standstill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.headline())?;
-        if self.processes.is_empty() {
-            return Ok(());
+        let (waiting, verdict) = (self.processes.len(), self.verdict());
+        if waiting == 0 {
+            return verdict.fmt(f);
         }
-        write!(f, "\n{}", ProcessList(&self.processes))?;
+        let outstanding = |process: &ProcessInfo| u64::from(process.outstanding);
+        let commands: u64 = self.processes.iter().map(outstanding).sum();
+        let woken = self.futures.iter().filter(|one| one.wakers > 0).count();
+        write!(
+            f,
+            "processes that wait: {waiting}; commands under way outside: {commands}; futures with \
+             a waker outside: {woken}; {verdict}:\n{}",
+            ProcessList(&self.processes)
+        )?;
         for future in self.futures.iter().filter(|one| !one.awaits.is_empty()) {
-            write!(f, "\n{} awaits {}", future.pid, list(&future.awaits, ", "))?;
+            let awaits: Vec<_> = future.awaits.iter().map(Pid::to_string).collect();
+            write!(f, "\n{} awaits {}", future.pid, awaits.join(", "))?;
         }
         Ok(())
     }
-}
-
-fn list(pids: &[Pid], between: &str) -> String {
-    let names: Vec<_> = pids.iter().map(Pid::to_string).collect();
-    names.join(between)
 }
 
 /// The reason why there was no standstill.
@@ -223,10 +205,7 @@ impl<P: Protocol> Handle<P> {
         loop {
             // Before all is quiet: what begins after this is seen below, however long it takes.
             let before = self.moves();
-            let quiet = match deadline {
-                None => processors.wait_quiescent().map(|()| true),
-                Some(deadline) => processors.wait_quiescent_until(deadline),
-            };
+            let quiet = processors.wait_quiescent_until(deadline);
             if quiet.map_err(|NeverQuiescent| StandstillError::ShutDown)?
                 && let Some(standstill) = self.look_at_all(before)
             {
@@ -254,47 +233,36 @@ impl<P: Protocol> Handle<P> {
         if processes.iter().any(ProcessInfo::can_run) {
             return None;
         }
-        let pending = |process: &&ProcessInfo| process.activity == Activity::Pending;
-        let futures: Option<Vec<(Pid, Wakers)>> = processes
+        let pending = processes
             .iter()
-            .filter(pending)
-            .map(|process| Some((process.pid, self.look_at_future(process.pid)?)))
+            .filter(|process| process.activity == Activity::Pending);
+        let futures: Option<HashMap<_, _>> = pending
+            .map(|process| self.look_at_future(process.pid))
             .collect();
-        let futures = futures?;
-        let own: HashSet<usize> = futures.iter().map(|(_, wakers)| wakers.slot).collect();
-        let sleeps = pending_for(usize::MAX, &|waker| own.contains(&waker.data().addr()));
+        let mut futures = futures?;
+        let sleeps = pending_for(usize::MAX, &|waker| {
+            futures.contains_key(&waker.data().addr())
+        });
         // After the clones were counted: a future leaves its waker in its own step, and takes none
         // now, so each that is found there was counted.
-        let futures = self.awaited(futures, &processes);
+        for process in &processes {
+            if !futures.is_empty()
+                && let Some(process) = self.pin(process.pid)
+                && let Some(slot) = process.slot().life.awaited_by()
+                && let Some(future) = futures.get_mut(&slot)
+            {
+                future.awaits.push(process.pid());
+                future.wakers = future.wakers.saturating_sub(1);
+            }
+        }
+        let mut futures: Vec<_> = futures.into_values().collect();
+        futures.sort_unstable_by_key(|future| future.pid);
         let timers = PendingTimers {
             count: calls.0 + sleeps.0,
             next: calls.1.min(sleeps.1),
         };
         let standstill = Standstill::new(processes, futures, timers);
         (self.moves() == before).then_some(standstill)
-    }
-
-    /// Finds the live processes that the futures await.
-    fn awaited(&self, futures: Vec<(Pid, Wakers)>, alive: &[ProcessInfo]) -> Vec<PendingFuture> {
-        let mut by_slot = HashMap::<_, Vec<_>>::new();
-        for process in alive.iter().filter(|_| !futures.is_empty()) {
-            let process = self.table().pin(process.pid);
-            if let Some(process) = process
-                && let Some(awaiting) = process.slot().life.awaited_by()
-            {
-                by_slot.entry(awaiting).or_default().push(process.pid());
-            }
-        }
-        let awaited = futures.into_iter().map(|(pid, Wakers { slot, clones })| {
-            let mut awaits = by_slot.remove(&slot).unwrap_or_default();
-            awaits.sort_unstable();
-            PendingFuture {
-                pid,
-                wakers: clones.saturating_sub(awaits.len()),
-                awaits,
-            }
-        });
-        awaited.collect()
     }
 
     /// Counts the steps taken and processes ended: constant while all is quiet.
@@ -304,32 +272,23 @@ impl<P: Protocol> Handle<P> {
             .map(|worker| worker.steps.get() + worker.ended.get())
             .sum()
     }
-}
 
-/// The wakers of a pending future.
-pub(crate) struct Wakers {
-    /// The address by which they know the future: its slot's.
-    pub(crate) slot: usize,
-    /// The number of clones of its waker, wherever they are.
-    pub(crate) clones: usize,
-}
-
-impl<P: Protocol> Handle<P> {
-    /// Returns the wakers of the future `pid`, if it is pending; `None` if it has been woken, or
-    /// another thread is looking at it.
-    pub(crate) fn look_at_future(&self, pid: Pid) -> Option<Wakers> {
-        let process = self.table().pin(pid)?;
+    /// Returns the future `pid`, if it is pending, and the address by which its wakers know it, its
+    /// slot's; `None` if it has been woken, or another thread is looking at it.
+    fn look_at_future(&self, pid: Pid) -> Option<(usize, PendingFuture)> {
+        let process = self.pin(pid)?;
         let slot = process.slot();
         slot.state.seize().ok()?;
         // Seized: as a worker's `start` would, this has made the process Running, so this thread
         // has it until it lets go.
-        let wakers = Wakers {
-            slot: ptr::from_ref(slot).addr(),
-            clones: slot.waker_clones(),
+        let future = PendingFuture {
+            pid,
+            awaits: Vec::new(),
+            wakers: slot.waker_clones(),
         };
         // A wake-up by a clone that is not counted any more is seen here: `waker_clones`.
         match slot.state.idle() {
-            Ok(LetGo::Waits) => Some(wakers),
+            Ok(LetGo::Waits) => Some((ptr::from_ref(slot).addr(), future)),
             Ok(LetGo::Enqueue) => {
                 self.enqueue(slot);
                 None

@@ -1,11 +1,11 @@
 //! The figures of the workers' work.
 
 use std::fmt;
+use std::iter;
 
 use filch_processors::{ProcessorStats, QueueLengths};
 use filch_sync::atomic::Ordering;
 
-use crate::table::stats::Counters;
 use crate::{Handle, Protocol};
 
 /// The figures of a scheduler since its start.
@@ -136,34 +136,28 @@ impl fmt::Display for Stats {
     }
 }
 
-impl WorkerStats {
-    fn of(counters: &Counters, processor: ProcessorStats) -> Self {
-        Self {
-            steps: counters.steps.get(),
-            messages: counters.messages.get(),
-            commands: counters.commands.get(),
-            completions: counters.completions.get(),
-            empty_steps: counters.empty_steps.get(),
-            ended: counters.ended.get(),
-            failed: counters.failed.get(),
-            processor,
-        }
-    }
-}
-
 impl<P: Protocol> Handle<P> {
     /// Returns the figures so far. Each number was true at some moment during the call.
     pub fn stats(&self) -> Stats {
-        let processors = self.shared().processors.stats();
+        let counters = self.shared().counters.iter();
+        let processors = self.shared().processors.stats().into_iter();
+        let workers = iter::zip(counters, processors);
         Stats {
             live: self.live(),
             // ORDERING: Relaxed: a figure for people.
             dropped: self.shared().dropped.load(Ordering::Relaxed),
             queues: self.shared().processors.queue_lengths(),
-            workers: processors
-                .into_iter()
-                .zip(&self.shared().counters)
-                .map(|(processor, counters)| WorkerStats::of(counters, processor))
+            workers: workers
+                .map(|(counters, processor)| WorkerStats {
+                    steps: counters.steps.get(),
+                    messages: counters.messages.get(),
+                    commands: counters.commands.get(),
+                    completions: counters.completions.get(),
+                    empty_steps: counters.empty_steps.get(),
+                    ended: counters.ended.get(),
+                    failed: counters.failed.get(),
+                    processor,
+                })
                 .collect(),
         }
     }

@@ -8,9 +8,7 @@ use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::table::body::Item;
 use crate::table::pinned::Pinned;
-use crate::{
-    CommandError, EndCall, Event, ExitReason, Handle, Pid, ProcessError, ProcessHandle, Protocol,
-};
+use crate::{CommandError, Event, Handle, Pid, ProcessError, ProcessHandle, Protocol};
 
 /// Does the commands that processes yield.
 ///
@@ -91,12 +89,6 @@ impl<P: Protocol> Completion<P> {
     ) {
         process.on_exit(|exit| self.answer_by(|| reply(exit)));
     }
-
-    /// Calls `call` when the process that yielded the command has ended, and nobody waits for its
-    /// answer any more: to give up a request, a timer, a place in a line. See [`Handle::at_end`].
-    pub fn at_end(&self, call: impl FnOnce(&ExitReason) + Send + 'static) -> EndCall {
-        self.scheduler.at_end(self.pid(), call)
-    }
 }
 
 impl<P: Protocol> Deref for Completion<P> {
@@ -124,7 +116,12 @@ pub(crate) fn dispatch<P: Protocol>(
         command: outstanding,
         scheduler: scheduler.clone(),
     };
-    answer_panics(|| handler.handle(command, completion));
+    UNWOUND.set(Some(Vec::new()));
+    let handled = catch_panic(|| handler.handle(command, completion));
+    let unwound = UNWOUND.take().unwrap_or_default();
+    if let Err(message) = handled {
+        unwound.into_iter().for_each(|answer| answer(&message));
+    }
 }
 
 /// An open command of a process: the right, and the duty, to complete it, once, from any thread.
@@ -148,8 +145,8 @@ impl<P: Protocol> OpenCommand<P> {
     #[inline]
     pub(crate) fn new(process: Pinned<P>, tag: u64) -> Self {
         let scheduler = process.scheduler();
-        let journal = scheduler.shared().journal.as_ref();
-        let number = journal.map_or(0, |journal| journal.begin_command(process.pid(), tag));
+        let observer = scheduler.shared().observer.as_ref();
+        let number = observer.map_or(0, |observer| observer.begin_command(process.pid(), tag));
         Self {
             process: Some(process),
             tag,
@@ -166,8 +163,8 @@ impl<P: Protocol> OpenCommand<P> {
 
     /// Tells reports that the command is a call of the process `to`.
     pub fn note_call(&self, to: Pid, is_limited: bool) {
-        if let Some(journal) = &self.process().scheduler().shared().journal {
-            journal.note_call(self.pid(), self.number, to, is_limited);
+        if let Some(observer) = &self.process().scheduler().shared().observer {
+            observer.note_call(self.pid(), self.number, to, is_limited);
         }
     }
 
@@ -182,7 +179,7 @@ impl<P: Protocol> OpenCommand<P> {
     }
 
     /// Checks if the process still lives. If not, nobody reads the answer, and the work for it can
-    /// be saved.
+    /// be saved. To be told of that, use [`Handle::at_end`].
     pub fn is_wanted(&self) -> bool {
         !self.process().slot().events.is_closed()
     }
@@ -219,30 +216,26 @@ impl<P: Protocol> OpenCommand<P> {
         };
         let scheduler = process.scheduler();
         // Before the process can end.
-        if let Some(journal) = &scheduler.shared().journal {
-            journal.end_command(process.pid(), self.number);
+        if let Some(observer) = &scheduler.shared().observer {
+            observer.end_command(process.pid(), self.number);
         }
         scheduler.deliver_completion(process.slot(), completed);
     }
 
     #[cold]
     fn abandon(&mut self) {
-        if !std::thread::panicking() || !dispatching() {
+        if !std::thread::panicking() || UNWOUND.with_borrow(Option::is_none) {
             return self.fail(CommandError::Abandoned);
         }
-        // The handler is unwinding. `answer_panics` will know the message that belongs in the
-        // answer.
-        let unanswered = Self {
+        // The handler is unwinding. `dispatch` will know the message that belongs in the answer.
+        let command = Self {
             process: self.process.take(),
             ..*self
         };
-        let answer = |message: &str| {
-            unanswered.answer(Err(CommandError::Panicked(message.into())));
-        };
-        UNWOUND.with(|unwound| {
-            let mut unwound = unwound.borrow_mut();
-            unwound.get_or_insert_default().push(Box::new(answer));
+        let answer: Unwound = Box::new(|message| {
+            command.answer(Err(CommandError::Panicked(message.into())));
         });
+        UNWOUND.with_borrow_mut(|unwound| unwound.get_or_insert_default().push(answer));
     }
 }
 
@@ -268,20 +261,6 @@ type Unwound = Box<dyn FnOnce(&str)>;
 thread_local! {
     /// The commands that a panic of the handler dropped; `None` unless this thread calls a handler.
     static UNWOUND: RefCell<Option<Vec<Unwound>>> = RefCell::new(None)
-}
-
-fn dispatching() -> bool {
-    UNWOUND.with(|unwound| unwound.borrow().is_some())
-}
-
-/// Calls a handler, and answers for it if it panics.
-pub(crate) fn answer_panics(handle: impl FnOnce()) {
-    UNWOUND.with(|unwound| unwound.replace(Some(Vec::new())));
-    let outcome = catch_panic(handle);
-    let unwound = UNWOUND.with(RefCell::take).unwrap_or_default();
-    if let Err(message) = outcome {
-        unwound.into_iter().for_each(|answer| answer(&message));
-    }
 }
 
 crate::protocol::debug_fields!(OpenCommand<P>, "OpenCommand", tag);

@@ -1,6 +1,5 @@
 //! The context of a process: its PID and its scheduler.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -8,7 +7,7 @@ use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use crate::table::pinned::Pinned;
-use crate::table::slot::Slot;
+use crate::table::slot::{FUTURE, Slot};
 use crate::{Handle, Pid, Protocol};
 
 /// The context of a process: its PID, and the scheduler that it lives in.
@@ -52,7 +51,7 @@ impl<'a, P: Protocol> Context<'a, P> {
     /// Checks if the process was submitted [as a future](crate::Submission::future): for
     /// [hooks](crate::LifeCycle).
     pub fn is_future(&self) -> bool {
-        self.slot.is_future()
+        self.slot.has(FUTURE)
     }
 
     /// Returns the handle to the scheduler, to keep beyond the call.
@@ -72,43 +71,19 @@ impl<P: Protocol> Deref for Context<'_, P> {
 
 crate::protocol::debug_fields!(Context<'_, P>, "Context", pid);
 
-/// The waker of a process, lent for a call of it; from [`Context::waker`]. Waking it makes the
-/// process take a turn, with an event or without. It is not counted; each clone only holds the
-/// process's slot in the table.
-pub struct ProcessWaker<'a> {
-    waker: ManuallyDrop<Waker>,
-    lent: PhantomData<&'a ()>,
-}
-
-impl Deref for ProcessWaker<'_> {
-    type Target = Waker;
-
-    fn deref(&self) -> &Waker {
-        &self.waker
-    }
-}
-
-impl fmt::Debug for ProcessWaker<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.waker.fmt(f)
-    }
-}
-
 impl<P: Protocol> Context<'_, P> {
-    /// Returns the process's waker, to poll a future with. A process that says
-    /// [`pending`](crate::StepOutput::pending) takes its next step when it is woken.
+    /// Lends the process's waker, to poll a future with. Waking it makes the process take a turn,
+    /// with an event or without; one that says [`pending`](crate::StepOutput::pending) takes its
+    /// next step then. The lent waker is not counted; each clone only holds the process's slot in
+    /// the table.
     #[inline]
-    pub fn waker(&self) -> ProcessWaker<'_> {
+    pub fn waker(&self) -> impl Deref<Target = Waker> + '_ {
         let data = ptr::from_ref(self.slot()).cast();
         let functions = self.handle().shared().waker_functions;
         // SAFETY: the functions are for such a pointer. The process is had, or pinned, for as long
-        // as the context is there, which this borrows; and the waker is never dropped, so it needs
-        // no pin.
-        let waker = unsafe { Waker::new(data, functions) };
-        ProcessWaker {
-            waker: ManuallyDrop::new(waker),
-            lent: PhantomData,
-        }
+        // as the context is there, which the result borrows; and the waker is never dropped, so it
+        // needs no pin.
+        ManuallyDrop::new(unsafe { Waker::new(data, functions) })
     }
 }
 

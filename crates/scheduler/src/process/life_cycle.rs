@@ -1,14 +1,12 @@
 //! Hooks for the start and the end of each process.
 
 use std::any::Any;
-use std::fmt;
 use std::time::Duration;
 
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::process::output::Successor;
-use crate::protocol::error_by_display;
-use crate::table::body::{Body, ProcessBox};
+use crate::table::body::{Body, process_box};
 use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol};
 
 /// Hooks into the life of each process, to keep a register, to count processes, or to decide which
@@ -16,7 +14,7 @@ use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol
 ///
 /// Both hooks run in the middle of the scheduler's work: one that blocks keeps that thread. The
 /// hooks are dropped with the last [handle](crate::Handle): hooks that keep one are never dropped.
-/// The example `log_server` of this crate counts failures by hooks.
+/// The example `log_server` of `filch-actors` counts failures by hooks.
 ///
 /// | | in `on_start` | in `on_complete` | when `join` has returned |
 /// |---|---|---|---|
@@ -37,7 +35,7 @@ pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
     ///
     /// # Errors
     /// The process is closed instead, and [`submit`](crate::Handle::submit) returns
-    /// [`SubmitError::Hook`](crate::SubmitError::Hook) with this error.
+    /// this error in [`InitError::Refused`].
     fn on_start(&self, context: &Context<'_, P>) -> Result<(), P::Error> {
         let _ = context;
         Ok(())
@@ -51,14 +49,14 @@ pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
 }
 
 /// Asks the hooks, if there are any.
-pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), HookError<P>> {
+pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), InitError<P>> {
     let Some(hooks) = &context.handle().shared().hooks else {
         return Ok(());
     };
     match catch_panic(|| hooks.on_start(context)) {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(HookError::Refused(error)),
-        Err(message) => Err(HookError::Panicked(message)),
+        Ok(Err(error)) => Err(InitError::Refused(error)),
+        Err(message) => Err(InitError::HookPanicked(message)),
     }
 }
 
@@ -68,26 +66,6 @@ pub(crate) fn complete<P: Protocol>(context: &Context<'_, P>, reason: &ExitReaso
         let _ = catch_panic(|| hooks.on_complete(context, reason));
     }
 }
-
-/// The reason why [`LifeCycle::on_start`] let a process not start.
-#[non_exhaustive]
-pub enum HookError<P: Protocol> {
-    /// It returned this error.
-    Refused(P::Error),
-    /// It panicked with this message.
-    Panicked(String),
-}
-
-impl<P: Protocol> fmt::Display for HookError<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(error) => write!(f, "the start was refused: {error}"),
-            Self::Panicked(message) => write!(f, "the start hook panicked: {message}"),
-        }
-    }
-}
-
-error_by_display!(HookError<P: Protocol>);
 
 /// Returns the process's name for reports, by the user's code, which may panic.
 pub(crate) fn type_name<P: Protocol>(process: &dyn Process<P>) -> &'static str {
@@ -135,12 +113,12 @@ pub(crate) fn take_over<P: Protocol>(
     body.reads_later = false;
     context.slot().stats.set_future(false);
     context.slot().replace_future();
-    if let Some(journal) = &context.handle().shared().journal {
-        journal.replace(context.pid(), type_name(&*process));
+    if let Some(observer) = &context.handle().shared().observer {
+        observer.replace(context.pid(), type_name(&*process));
     }
     // The old one is dropped where it is: it may be a future, which must not move. If its
     // destructor panics, the new one is in its place all the same.
-    let dropped = catch_panic(|| body.process = ProcessBox::boxed(process));
+    let dropped = catch_panic(|| body.process = process_box(process));
     closed.and(dropped).map_err(ProcessError::Panicked)
 }
 
@@ -167,9 +145,6 @@ pub trait Observer: Any + Send + Sync {
 
     /// Returns the notes of the process, for reports.
     fn details(&self, pid: Pid) -> Option<ProcessDetails>;
-
-    /// Returns the name of the process's type, for reports.
-    fn type_name(&self, pid: Pid) -> Option<&'static str>;
 }
 
 /// The notes of a journal on a process, in its [`ProcessInfo`](crate::ProcessInfo).

@@ -1,7 +1,6 @@
 //! The output of a step.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 
@@ -22,13 +21,13 @@ use crate::{Context, Process, ProcessError, Protocol};
 /// with more than 1024 commands the worker frees their memory.
 pub struct StepOutput<P: Protocol> {
     /// The commands with their tags.
-    commands: Vec<(u64, P::Command)>,
+    pub(crate) commands: Vec<(u64, P::Command)>,
     /// The tags of the commands that the handler does not do.
-    opened: Vec<u64>,
+    pub(crate) opened: Vec<u64>,
     /// The answers to give when the turn is over.
-    answers: VecDeque<Prepared>,
+    answers: Vec<Prepared>,
     /// Set if there are any of these: one check, as most steps have none.
-    has_more: bool,
+    pub(crate) has_more: bool,
     status: Status<P>,
     /// The exit of a process that ends. It stays here until it goes where the handle finds it: it
     /// is large, and would be moved from function to function.
@@ -78,7 +77,7 @@ impl<P: Protocol> StepOutput<P> {
         Self {
             commands: Vec::new(),
             opened: Vec::new(),
-            answers: VecDeque::new(),
+            answers: Vec::new(),
             has_more: false,
             status: Status::Idle,
             exit: None,
@@ -106,7 +105,7 @@ impl<P: Protocol> StepOutput<P> {
     /// handler, and, after a last step, the process has been [closed](Process::close). A step that
     /// fails or panics afterwards does not take it back.
     pub fn give_after_turn(&mut self, answer: Prepared) {
-        self.answers.push_back(answer);
+        self.answers.push(answer);
         self.has_more = true;
     }
 
@@ -228,24 +227,6 @@ impl<P: Protocol> StepOutput<P> {
         }
     }
 
-    /// Checks if there are commands or answers.
-    pub(crate) fn has_more(&self) -> bool {
-        self.has_more
-    }
-
-    pub(crate) fn has_commands(&self) -> bool {
-        !self.commands.is_empty()
-    }
-
-    pub(crate) fn drain_commands(&mut self) -> std::vec::Drain<'_, (u64, P::Command)> {
-        self.commands.drain(..)
-    }
-
-    /// Takes the tags of the commands that the step has opened.
-    pub(crate) fn drain_opened(&mut self) -> std::vec::Drain<'_, u64> {
-        self.opened.drain(..)
-    }
-
     /// Frees the memory of very many commands, after they have been drained.
     #[inline]
     pub(crate) fn settled(&mut self) {
@@ -260,12 +241,10 @@ impl<P: Protocol> StepOutput<P> {
 
     /// Gives the callers their answers, after the commands have been drained.
     pub(crate) fn give_answers(&mut self) {
-        while let Some(answer) = self.answers.pop_front() {
-            // An answer whose caller has gone is dropped here: that is user code.
-            drop_contained(answer);
-        }
+        // An answer whose caller has gone is dropped here: that is user code.
+        drop_all_contained(self.answers.drain(..));
         if self.answers.capacity() > MOST_KEPT {
-            self.answers = VecDeque::new();
+            self.answers = Vec::new();
         }
         self.has_more = false;
     }

@@ -46,21 +46,22 @@ pub trait Process<P: Protocol>: Send {
     ///
     /// A command of the process may still run on another thread, and nobody will read its answer.
     /// Interrupt it here if you can: a shutdown waits for it until its time is over. See the
-    /// example `sockets` of this crate.
+    /// example `sockets` of `filch-actors`.
     ///
     /// A process that must be told of this end [watches](crate::Handle::monitor) this process.
     fn close(&mut self, reason: &ExitReason) {
         let _ = reason;
     }
 
-    /// Returns its name in reports: see [`Builder::journal`](crate::Builder::observer). Default:
-    /// the name of its type.
+    /// Returns its name in reports: see [`Builder::observer`](crate::Builder::observer).
+    /// Default: the name of its type.
     fn type_name(&self) -> &'static str {
         std::any::type_name::<Self>()
     }
 }
 
-/// The reason why [`Process::init`] refused.
+/// The reason why a process was not started: its [`init`](Process::init) or the
+/// [hook](crate::LifeCycle::on_start) refused.
 #[non_exhaustive]
 pub enum InitError<P: Protocol> {
     /// The process has no entry point of that name.
@@ -74,6 +75,10 @@ pub enum InitError<P: Protocol> {
     Failed(P::Error),
     /// `init` panicked with this message.
     Panicked(String),
+    /// The hook returned this error.
+    Refused(P::Error),
+    /// The hook panicked with this message.
+    HookPanicked(String),
 }
 
 impl<P: Protocol> InitError<P> {
@@ -98,6 +103,8 @@ impl<P: Protocol> fmt::Display for InitError<P> {
             }
             Self::Failed(error) => write!(f, "init failed: {error}"),
             Self::Panicked(message) => write!(f, "init panicked: {message}"),
+            Self::Refused(error) => write!(f, "the start was refused: {error}"),
+            Self::HookPanicked(message) => write!(f, "the start hook panicked: {message}"),
         }
     }
 }

@@ -3,12 +3,11 @@
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::PoisonError;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use filch_slab::AllocateError;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use filch_sync::{CachePadded, Condvar, Mutex, wait_until};
+use filch_sync::{CachePadded, Condvar, Mutex, lock, wait_until};
 
 /// A sharded count of the live processes, with a closed flag in each shard.
 ///
@@ -49,10 +48,9 @@ impl Admission {
 
     /// Returns the shard of that worker, or the one of all threads that are not workers.
     fn shard(&self, worker: Option<usize>) -> &AtomicUsize {
-        if self.limit.is_some() {
-            return &self.shards[0];
-        }
-        &self.shards[worker.map_or(0, |worker| worker + 1)]
+        let own = worker.map_or(0, |worker| worker + 1);
+        // With a limit there is but one.
+        &self.shards[own.min(self.shards.len() - 1)]
     }
 
     /// Counts one more process, if there is room and the admission is open. `worker` is the number
@@ -109,7 +107,7 @@ impl Admission {
         let last = self.is_closed() && self.live() == 0;
         if last {
             // Under the lock: the waiter is either before its look at the count, or asleep.
-            let _waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let _waiting = lock(&self.waiting);
             self.all_ended.notify_all();
         }
         last
@@ -159,21 +157,14 @@ impl Admission {
         usize::try_from(sum.cast_signed() / ONE.cast_signed()).unwrap_or(0)
     }
 
-    /// Blocks until no process is left, for `patience` at most; returns true if none is. The
-    /// processes' acts happen before the return of `true`. Call it after [`close`](Self::close).
-    pub fn wait(&self, patience: Duration) -> bool {
-        // A deadline that the clock cannot express never comes.
-        let deadline = Instant::now().checked_add(patience);
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Blocks until no process is left, or until the `deadline`, if there is one; returns true if
+    /// none is left. The processes' acts happen before the return of `true`. Call it after
+    /// [`close`](Self::close).
+    pub fn wait(&self, deadline: Option<Instant>) -> bool {
+        let mut waiting = lock(&self.waiting);
         let mut over = false;
         while self.live() > 0 && !over {
-            (waiting, over) = match deadline {
-                Some(deadline) => wait_until(&self.all_ended, &self.waiting, waiting, deadline),
-                None => {
-                    let woken = self.all_ended.wait(waiting);
-                    (woken.unwrap_or_else(PoisonError::into_inner), false)
-                }
-            };
+            (waiting, over) = wait_until(&self.all_ended, &self.waiting, waiting, deadline);
         }
         self.live() == 0
     }

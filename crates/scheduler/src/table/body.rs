@@ -1,30 +1,64 @@
 //! The state of a live process in the process table.
 
 use std::collections::VecDeque;
-use std::error::Error;
+use std::iter;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::time::Instant;
-use std::{fmt, iter};
 
 use filch_process_state::Reason;
 
-use crate::link::watch::{Watcher, Watchers};
+use crate::link::watch::Watch;
 use crate::process::output::Successor;
+use crate::protocol::debug_fields;
 use crate::table::inline_box::InlineBox;
 use crate::table::slot::Slot;
-use crate::{Down, Event, Exited, Process, Protocol};
+use crate::{Down, Event, Exited, Process, ProcessError, Protocol};
 
 /// A process in the scheduler: in place, if it is small.
 pub(crate) type ProcessBox<P> = InlineBox<dyn Process<P>>;
 
 pub(crate) fn process_box<P: Protocol, T: Process<P> + 'static>(process: T) -> ProcessBox<P> {
-    // SAFETY: the cast keeps the address.
-    unsafe {
-        InlineBox::new(
-            process,
-            |room| room.cast::<T>(),
-            |process| Box::new(process),
-        )
+    if ProcessBox::<P>::fits::<T>() {
+        // SAFETY: the cast keeps the address.
+        unsafe { InlineBox::new(process, |room| room.cast::<T>()) }
+    } else {
+        // SAFETY: as above.
+        unsafe { InlineBox::new(Box::new(process), |room| room.cast::<Box<T>>()) }
+    }
+}
+
+/// A process that gets a place, or else is handed back.
+pub(crate) struct NewProcess<P: Protocol> {
+    pub(crate) process: ProcessBox<P>,
+    unbox: fn(ProcessBox<P>) -> Box<dyn Process<P>>,
+}
+
+impl<P: Protocol> NewProcess<P> {
+    pub(crate) fn new<T: Process<P> + 'static>(process: T) -> Self {
+        Self {
+            process: process_box(process),
+            // SAFETY: `process_box` has put it in, in place or in a box.
+            unbox: |process| unsafe {
+                if ProcessBox::<P>::fits::<T>() {
+                    Box::new(process.take::<T>())
+                } else {
+                    process.take::<Box<T>>()
+                }
+            },
+        }
+    }
+
+    pub(crate) fn boxed(process: Box<dyn Process<P>>) -> Self {
+        Self {
+            process: process_box(process),
+            // SAFETY: a box is in place.
+            unbox: |process| unsafe { process.take() },
+        }
+    }
+
+    pub(crate) fn into_box(self) -> Box<dyn Process<P>> {
+        (self.unbox)(self.process)
     }
 }
 
@@ -59,8 +93,8 @@ pub(crate) struct ColdState<P: Protocol> {
     pub(crate) since: Option<Instant>,
     /// The step that it takes, or took last, if it is timed.
     pub(crate) timed: Option<TimedStep>,
-    /// The watchers to tell of its end.
-    pub(crate) watchers: Watchers,
+    /// The watches that tell of its end.
+    pub(crate) watches: Vec<Arc<Watch>>,
 }
 
 /// A step of a process that has more events than the step was given.
@@ -80,7 +114,7 @@ impl<P: Protocol> Body<P> {
                 behind: false,
                 since: None,
                 timed: None,
-                watchers: Watchers::default(),
+                watches: Vec::new(),
             })
         })
     }
@@ -153,8 +187,8 @@ pub enum Item<P: Protocol> {
 
 /// An instruction to the worker that has a process, between two steps.
 pub(crate) enum Signal<P: Protocol> {
-    /// Tells this watcher of the end of the process.
-    Attach(Watcher),
+    /// Fires this watch at the end of the process.
+    Attach(Arc<Watch>),
     /// Tells that a process which it monitors is over.
     Down(Box<Down>),
     /// Tells that a process which it is linked to is over.
@@ -162,7 +196,7 @@ pub(crate) enum Signal<P: Protocol> {
     /// Replaces the process by a new version.
     Upgrade(Box<Successor<P>>),
     /// Ends the process with this error.
-    Fail(Box<Box<dyn Error + Send + Sync>>),
+    End(Box<ProcessError<P>>),
     /// Takes the messages that the policy has kept for the process.
     Fetch,
 }
@@ -170,38 +204,18 @@ pub(crate) enum Signal<P: Protocol> {
 impl<P: Protocol> Signal<P> {
     /// Returns the kind of waiting processes it wakes. An idle process takes a turn for each
     /// signal, so that signals do not pile up in its queue; a process that waits for commands, only
-    /// for signals that may end it, or that somebody waits for.
+    /// for signals that may end or replace it. These must not stand behind the events in the queue,
+    /// either.
     pub(crate) fn wakes(&self) -> Reason {
         match self {
-            Self::Attach(_) | Self::Down(_) | Self::Fetch => Reason::Message,
-            Self::Exited(_) | Self::Upgrade(_) | Self::Fail(_) => Reason::Cancel,
-        }
-    }
-
-    /// Checks if it must not stand behind the events in the queue: it may end or replace the
-    /// process.
-    pub(crate) fn is_urgent(&self) -> bool {
-        match self {
-            Self::Attach(_) | Self::Down(_) | Self::Fetch => false,
-            Self::Exited(exited) => !exited.reason.is_normal(),
-            Self::Upgrade(_) | Self::Fail(_) => true,
+            Self::Upgrade(_) | Self::End(_) => Reason::Cancel,
+            Self::Exited(exited) if !exited.reason.is_normal() => Reason::Cancel,
+            Self::Attach(_) | Self::Down(_) | Self::Exited(_) | Self::Fetch => Reason::Message,
         }
     }
 }
 
-impl<P: Protocol> fmt::Debug for Item<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Event(event) => event.fmt(f),
-            Self::Signal(Signal::Upgrade(_)) => f.write_str("Upgrade"),
-            Self::Signal(Signal::Attach(_)) => f.write_str("Attach"),
-            Self::Signal(Signal::Fail(error)) => write!(f, "Fail({error})"),
-            Self::Signal(Signal::Fetch) => f.write_str("Fetch"),
-            Self::Signal(Signal::Down(down)) => down.fmt(f),
-            Self::Signal(Signal::Exited(exited)) => exited.fmt(f),
-        }
-    }
-}
+debug_fields!(Item<P>, "Item");
 
 /// Events in the order in which a step gets them.
 pub(crate) type EventList<P> = VecDeque<Event<P>>;

@@ -1,20 +1,22 @@
 //! A process in its slot: its body while it lives, and then its exit, from the worker that ends the
 //! process to the thread that joins it.
 
+use std::future::poll_fn;
 use std::mem::ManuallyDrop;
 use std::task::{Poll, Waker};
 use std::time::Instant;
-use std::{fmt, mem, ptr};
+use std::{mem, ptr};
 
-use filch_parker::Parker;
+use filch_parker::poll_until;
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::Protocol;
 use crate::process::error::Exit;
+use crate::protocol::debug_fields;
 use crate::table::body::Body;
-use crate::table::waiter::{Left, PROCESS, Waiter, Waiting, marked};
+use crate::table::waiter::{Left, PROCESS, Waiter, Waiting, marked, nobody};
 
 /// The state of a slot's occupant: its body while it lives, then its exit, in the same place.
 ///
@@ -42,11 +44,6 @@ fn ended<P: Protocol>() -> *mut Waiter<P> {
     ptr::without_provenance_mut(1)
 }
 
-/// The word of a process whose handle has [let go](LifeCell::let_go) of the exit.
-fn nobody<P: Protocol>() -> *mut Waiter<P> {
-    ptr::without_provenance_mut(3)
-}
-
 impl<P: Protocol> LifeCell<P> {
     pub(crate) fn new() -> Self {
         Self {
@@ -65,18 +62,15 @@ impl<P: Protocol> LifeCell<P> {
         reason = "the cell's point: exclusivity is the caller's duty, which has the slot"
     )]
     pub(crate) unsafe fn begin(&self, body: Body<P>) -> &mut Body<P> {
-        self.content.with_mut(|content| {
-            // SAFETY: the content is the caller's (contract). What is overwritten is `Nothing`: the
-            // last thread out of the slot has cleared it.
-            let content = unsafe {
-                content.write(Life::Body(body));
-                &mut *content
-            };
-            match content {
-                Life::Body(body) => body,
-                Life::Nothing | Life::Exit(_) => unreachable!("written just now"),
-            }
-        })
+        // SAFETY: the content is the caller's (contract). What is overwritten is `Nothing`: the
+        // last thread out of the slot has cleared it.
+        self.content
+            .with_mut(|content| unsafe { content.write(Life::Body(body)) });
+        // SAFETY: as above.
+        match unsafe { self.body() } {
+            Some(body) => body,
+            None => unreachable!("written just now"),
+        }
     }
 
     /// Returns the body, if there is one.
@@ -98,21 +92,8 @@ impl<P: Protocol> LifeCell<P> {
             })
     }
 
-    /// Drops the body in place, if there is one: the process ends.
-    ///
-    /// # Safety
-    /// As for `body`.
-    ///
-    /// # Panics
-    /// If the body's destructor does; it is gone then.
-    pub unsafe fn drop_body(&self) {
-        // SAFETY: exclusivity is the caller's obligation, above.
-        self.content
-            .with_mut(|content| unsafe { *content = Life::Nothing });
-    }
-
     /// Ends the process: `exit` makes the exit, which is written to its place and not moved on the
-    /// way. Wakes the waiting thread, or makes the call that was left. A panic in there is
+    /// way. Wakes the waiter, or makes the call that was left. A panic in there is
     /// contained, as there is nobody to tell.
     ///
     /// # Safety
@@ -121,7 +102,7 @@ impl<P: Protocol> LifeCell<P> {
     pub(crate) unsafe fn set(&self, exit: impl FnOnce() -> Exit<P>) {
         // SAFETY: the process lives by the word, and it is the caller who ends it (contract), so
         // that the content is the caller's.
-        unsafe { self.discard() };
+        let _ = unsafe { self.discard() };
         // SAFETY: as above. What is overwritten is `Nothing`.
         self.content
             .with_mut(|content| unsafe { content.write(Life::Exit(exit())) });
@@ -139,16 +120,8 @@ impl<P: Protocol> LifeCell<P> {
         if waiter.is_null() {
             return;
         }
-        if waiter == nobody() {
-            // SAFETY: the handle has left the exit to this thread.
-            unsafe { self.discard() };
-            return;
-        }
         // The word was not `ended` yet, so `await_end` has put this there; it is taken out once.
         match Left(waiter).open() {
-            Waiter::Thread(unparker) => {
-                let _ = unparker.unpark();
-            }
             // It is user code.
             Waiter::Future(waker) => drop_contained(catch_panic(|| waker.wake())),
             Waiter::Call(call) => {
@@ -167,27 +140,22 @@ impl<P: Protocol> LifeCell<P> {
     /// The caller has the process's handle, and calls neither this nor `watch` once it has the
     /// exit.
     pub unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
-        if !self.is_set() {
-            let parker = Parker::new();
-            let waiter = Left::boxed(Waiter::Thread(parker.unparker()));
-            if let Ok(waiter) = self.await_end(waiter) {
-                while !self.is_set() {
-                    let woken = match deadline {
-                        Some(deadline) => parker.park_deadline(deadline),
-                        None => {
-                            parker.park();
-                            true
-                        }
-                    };
-                    if !woken && self.withdraw(waiter).is_some() {
-                        return None;
-                    }
-                }
-            }
+        if !self.is_set() && !self.ends_by(deadline) {
+            return None;
         }
         // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
         // caller has.
         Some(unsafe { self.take() })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ends_by(&self, deadline: Option<Instant>) -> bool {
+        let mut waiting = Waiting::default();
+        let end = poll_fn(|context| self.poll_end(&mut waiting, context.waker(), false));
+        // If the waiter is not there any more, the end has come after the deadline.
+        poll_until(deadline, end).is_some()
+            || self.take_back(&mut waiting).is_none() && self.is_set()
     }
 
     /// Returns the exit, if it is there; else leaves the waker, in place of the one that `waiting`
@@ -197,6 +165,13 @@ impl<P: Protocol> LifeCell<P> {
     /// As for `wait`; `waiting` is the handle's; and only the waker of a process of this protocol
     /// [is own](crate::Handle::is_own_waker).
     pub unsafe fn poll(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<Exit<P>> {
+        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
+        // caller has.
+        self.poll_end(waiting, waker, is_own)
+            .map(|()| unsafe { self.take() })
+    }
+
+    fn poll_end(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<()> {
         if !self.is_set() {
             if is_own && waiting.0 == marked::<P>(waker).addr() {
                 // It is there, unless the end has come since, which has woken it.
@@ -212,15 +187,13 @@ impl<P: Protocol> LifeCell<P> {
                 }
                 _ => Left::waker(waker, is_own),
             };
-            if let Ok(waiter) = self.await_end(waiter) {
-                waiting.0 = waiter.addr();
+            if let Ok(left) = self.await_end(waiter) {
+                *waiting = left;
                 return Poll::Pending;
             }
         }
         waiting.0 = 0;
-        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
-        // caller has.
-        Poll::Ready(unsafe { self.take() })
+        Poll::Ready(())
     }
 
     /// Returns the slot address of the process whose waker awaits the end, if one does.
@@ -231,11 +204,21 @@ impl<P: Protocol> LifeCell<P> {
     }
 
     /// Takes back and drops the waker that was left, unless the process has ended.
+    #[inline]
     pub fn forget(&self, waiting: &mut Waiting) {
+        if waiting.0 != 0 {
+            self.give_up(waiting);
+        }
+    }
+
+    /// See [`forget`](Self::forget): few handles that are dropped have left a waker.
+    #[cold]
+    #[inline(never)]
+    fn give_up(&self, waiting: &mut Waiting) {
         drop(self.take_back(waiting));
     }
 
-    /// Takes back the waiter that was left with a waker, unless the process has ended.
+    /// Takes back the waiter that was left, unless the process has ended.
     fn take_back(&self, waiting: &mut Waiting) -> Option<Left<P>> {
         let address = mem::take(&mut waiting.0);
         // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the
@@ -244,51 +227,54 @@ impl<P: Protocol> LifeCell<P> {
         if address == 0 || word.addr() != address {
             return None;
         }
-        self.withdraw(word)
+        // ORDERING: Relaxed on success: the box is as this thread has made it. Relaxed on failure:
+        // the caller looks again.
+        let withdrawn =
+            self.word
+                .compare_exchange(word, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
+        withdrawn.is_ok().then(|| Left(word))
     }
 
     /// Calls `call` at the end: on the worker that ends the process, or here, if it has ended. The
-    /// process's acts happen before the call.
+    /// process's acts happen before the call. A panic of it is contained, as there is nobody to
+    /// tell.
     ///
     /// # Safety
     /// As for `wait`, and the caller gives the handle up.
     pub unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
-        if let Err(waiter) = self.await_end(Left::boxed(Waiter::Call(call)))
-            && let Waiter::Call(call) = waiter.open()
-        {
-            // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
-            // the caller has.
-            call(unsafe { self.take() });
-        }
+        // SAFETY: the caller's.
+        unsafe { self.leave(Left::boxed(Waiter::Call(call))) };
     }
 
     /// Gives the exit up: it is dropped when the process ends, or here, if it has ended. Without
     /// this it stays until the last thread is out of the slot. A panic of its destructor is
-    /// contained, as there is nobody to tell. Wait-free.
+    /// contained. Wait-free.
     ///
     /// # Safety
     /// As for `wait`, and the caller gives the handle's right to the exit up.
     pub unsafe fn let_go(&self) {
-        // ORDERING: Relaxed on success: the thread that ends the process has nothing to see of
-        // this one. On failure Acquire: as in `is_set`.
-        let left = self.word.compare_exchange(
-            ptr::null_mut(),
-            nobody(),
-            Ordering::Relaxed,
-            Ordering::Acquire,
-        );
-        if left.is_err() {
+        // SAFETY: the caller's.
+        unsafe { self.leave(Left(nobody())) };
+    }
+
+    /// # Safety
+    /// As for `watch`; the waiter is a call.
+    unsafe fn leave(&self, call: Left<P>) {
+        if let Err(waiter) = self.await_end(call)
+            && let Waiter::Call(call) = waiter.open()
+        {
             // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
             // the caller has.
-            unsafe { self.discard() };
+            let exit = unsafe { self.take() };
+            let _ = catch_panic(|| call(exit));
         }
     }
 
-    /// Leaves a waiter to be told of the end, and returns its word, for `withdraw`.
+    /// Leaves a waiter to be told of the end, and returns its word, for `take_back`.
     ///
     /// # Errors
     /// The waiter, if the process has ended.
-    fn await_end(&self, waiter: Left<P>) -> Result<*mut Waiter<P>, Left<P>> {
+    fn await_end(&self, waiter: Left<P>) -> Result<Waiting, Left<P>> {
         let waiter = ManuallyDrop::new(waiter).0;
         // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure
         // Acquire: as in `is_set`.
@@ -298,23 +284,8 @@ impl<P: Protocol> LifeCell<P> {
             Ordering::Release,
             Ordering::Acquire,
         );
-        match waits {
-            Ok(_) => Ok(waiter),
-            Err(_) => Err(Left(waiter)),
-        }
-    }
-
-    /// Takes the waiter back, unless the process has ended.
-    fn withdraw(&self, waiter: *mut Waiter<P>) -> Option<Left<P>> {
-        // ORDERING: Relaxed on success: the box is as this thread has made it. Relaxed on failure:
-        // the caller looks again.
-        let withdrawn = self.word.compare_exchange(
-            waiter,
-            ptr::null_mut(),
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
-        withdrawn.is_ok().then(|| Left(waiter))
+        let left = Waiting(waiter.addr());
+        waits.map(|_| left).map_err(|_| Left(waiter))
     }
 
     /// Takes the exit out.
@@ -332,18 +303,22 @@ impl<P: Protocol> LifeCell<P> {
         exit
     }
 
-    /// Drops the content in place. A panic in there is contained.
+    /// Drops the content in place: the body of a process that ends, or an exit.
     ///
     /// # Safety
-    /// The content is the caller's.
-    unsafe fn discard(&self) {
+    /// The content is the caller's: for a body, as for `body`.
+    ///
+    /// # Errors
+    /// The message of the destructor's panic; the content is gone all the same.
+    pub(crate) unsafe fn discard(&self) -> Result<(), String> {
         self.content.with_mut(|content| {
             // SAFETY: the caller's.
             let content = unsafe { &mut *content };
-            if !matches!(content, Life::Nothing) {
-                let _ = catch_panic(|| *content = Life::Nothing);
+            match content {
+                Life::Nothing => Ok(()),
+                _ => catch_panic(|| *content = Life::Nothing),
             }
-        });
+        })
     }
 
     /// Checks if the process has ended. Its acts happen before `true`.
@@ -359,19 +334,13 @@ impl<P: Protocol> LifeCell<P> {
     pub(crate) unsafe fn clear(&self) {
         // SAFETY: no handle is left, nor the worker that ended the process: theirs were pins, which
         // the caller has acquired.
-        unsafe { self.discard() };
+        let _ = unsafe { self.discard() };
         // ORDERING: Relaxed: published with the slot, by the slab.
         self.word.store(ptr::null_mut(), Ordering::Relaxed);
     }
 }
 
-impl<P: Protocol> fmt::Debug for LifeCell<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LifeCell")
-            .field("ended", &self.is_set())
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(LifeCell<P>, "LifeCell");
 
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -14,7 +14,8 @@ use std::fmt;
 /// processes get names that other programs may still know, unless it starts as another [`Node`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pid {
-    pub(crate) origin: Origin,
+    /// Node and table in one word, to compare both at once.
+    pub(crate) origin: u64,
     /// Slot and generation in one word: so a PID has two words, and is passed in registers.
     occupant: u64,
 }
@@ -24,28 +25,14 @@ pub struct Pid {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Node(pub u32);
 
-/// Node and table in one word, to compare both at once.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Origin(u64);
-
-impl Origin {
-    pub(crate) fn new(node: Node, table: u32) -> Self {
-        Self(u64::from(node.0) << 32 | u64::from(table))
-    }
-
-    #[inline]
-    pub(crate) fn node(self) -> Node {
-        Node((self.0 >> 32) as u32)
-    }
-
-    fn table(self) -> u32 {
-        self.0 as u32
-    }
+/// Returns the common part of the PIDs of a table.
+pub(crate) fn origin(node: Node, table: u32) -> u64 {
+    u64::from(node.0) << 32 | u64::from(table)
 }
 
 impl Pid {
     #[inline]
-    pub(crate) fn new(origin: Origin, slot: u32, generation: u32) -> Self {
+    pub(crate) fn new(origin: u64, slot: u32, generation: u32) -> Self {
         let occupant = u64::from(slot) << 32 | u64::from(generation);
         Self { origin, occupant }
     }
@@ -53,10 +40,11 @@ impl Pid {
     /// Returns the node that the process lives on.
     #[inline]
     pub fn node(self) -> Node {
-        self.origin.node()
+        Node((self.origin >> 32) as u32)
     }
 
-    /// Returns the number of its slot, by which [pins](crate::table::Pin) and other data are found.
+    /// Returns the number of its slot, by which [pins](crate::table::Pinned) and other data are
+    /// found.
     #[inline]
     pub fn slot(self) -> u32 {
         (self.occupant >> 32) as u32
@@ -69,14 +57,14 @@ impl Pid {
 
     /// Returns the PID as a number, for transports.
     pub fn to_bits(self) -> u128 {
-        u128::from(self.origin.0) << 64 | u128::from(self.occupant)
+        u128::from(self.origin) << 64 | u128::from(self.occupant)
     }
 
     /// Returns the PID that [`to_bits`](Self::to_bits) turned into a number. Any other number is a
     /// PID, too: of a live process, or of none, whose messages are refused.
     pub fn from_bits(bits: u128) -> Self {
         Self {
-            origin: Origin((bits >> 64) as u64),
+            origin: (bits >> 64) as u64,
             occupant: bits as u64,
         }
     }
@@ -84,7 +72,7 @@ impl Pid {
 
 impl fmt::Display for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (node, table) = (self.origin.node(), self.origin.table());
+        let (node, table) = (self.node(), self.origin as u32);
         f.write_str("<")?;
         if node != Node::default() {
             write!(f, "{}:", node.0)?;

@@ -4,14 +4,15 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Instant;
 
-use filch_process_state::Reason;
+use filch_process_state::{Reason, State};
 use filch_processors::Awaited;
 
+use crate::handle::handle::Block;
 use crate::process::error::Exit;
 use crate::table::body::Task;
-use crate::table::life::LifeCell;
 use crate::table::pid::Pid;
 use crate::table::slot::Slot;
+use crate::table::table::Table;
 use crate::{Context, Handle, Protocol};
 
 /// A pin on a process's slot: while it lives, the PID means this process, and the scheduler's
@@ -19,7 +20,7 @@ use crate::{Context, Handle, Protocol};
 ///
 /// Unlike a handle it is not counted: the pin is there anyway, and all threads would write the
 /// count's cache line for each process that they submit.
-pub(crate) struct Pinned<P: Protocol>(NonNull<Slot<P>>);
+pub struct Pinned<P: Protocol>(NonNull<Slot<P>>);
 
 // SAFETY: it stands for references to the slot and the scheduler, which are shared by all threads.
 unsafe impl<P: Protocol> Send for Pinned<P> {}
@@ -30,32 +31,24 @@ impl<P: Protocol> Pinned<P> {
     /// Takes over a pin on the slot.
     ///
     /// # Safety
-    /// The slot is of a scheduler's table, whose owner is the scheduler. The caller has the pin,
-    /// and gives it up.
+    /// The caller has the pin, and gives it up. The slot's table stays where it is until then, or
+    /// is a scheduler's, which the pin keeps.
     #[inline]
     pub(crate) unsafe fn new(slot: NonNull<Slot<P>>) -> Self {
         Self(slot)
     }
 
-    /// Pins the slot of the process `pid`, if it still has its slot.
-    pub(crate) fn of(scheduler: &Handle<P>, pid: Pid) -> Option<Self> {
-        let pin = ManuallyDrop::new(scheduler.table().pin(pid)?);
-        // SAFETY: the pin is taken over from one that is forgotten, and the slot is of the
-        // scheduler's table, whose owner is the scheduler.
-        Some(unsafe { Self::new(NonNull::from(pin.slot())) })
-    }
-
     /// Makes one more pin on the slot.
     ///
     /// # Safety
-    /// The slot is of a scheduler's table, whose owner is the scheduler. The caller has the process
-    /// in it, or pins it.
+    /// The caller has the process in it, or pins it; the table as for `new`.
     #[inline]
     pub(crate) unsafe fn share(slot: &Slot<P>) -> Self {
-        // SAFETY: the caller's.
-        unsafe { slot.share_pin() };
-        // SAFETY: this is that pin; the slot is of a scheduler's table (contract).
-        unsafe { Self::new(NonNull::from(slot)) }
+        // SAFETY: the caller's; this is that pin.
+        unsafe {
+            slot.share_pin();
+            Self::new(NonNull::from(slot))
+        }
     }
 
     /// Returns the context of the pinned process in its scheduler.
@@ -67,25 +60,38 @@ impl<P: Protocol> Pinned<P> {
 
     /// Returns the process's PID.
     #[inline]
-    pub(crate) fn pid(&self) -> Pid {
-        self.scheduler().table().pid_of(self.slot())
+    pub fn pid(&self) -> Pid {
+        self.table().pid_of(self.slot())
+    }
+
+    #[inline]
+    fn table(&self) -> &Table<P> {
+        // SAFETY: the pin keeps it (contract of `new`).
+        unsafe { &*self.slot().table() }
     }
 
     /// Returns the scheduler, which may have no owner any more: do not clone it.
     #[inline]
     pub(crate) fn scheduler(&self) -> ManuallyDrop<Handle<P>> {
-        // SAFETY: the owner of a scheduler's table (contract of `new`), which the pin keeps.
-        unsafe { Handle::lent(NonNull::new_unchecked(self.slot().owner())) }
+        let Some(owner) = self.table().owner() else {
+            unreachable!("a table of models has no scheduler")
+        };
+        // SAFETY: the owner of the table, which the pin keeps.
+        unsafe { Handle::lent(owner) }
     }
 
+    /// Returns the slot of the process.
     #[inline]
-    pub(crate) fn slot(&self) -> &Slot<P> {
+    pub fn slot(&self) -> &Slot<P> {
         // SAFETY: slots do not move, and the pin keeps the table.
         unsafe { self.0.as_ref() }
     }
 
-    pub(crate) fn life(&self) -> &LifeCell<P> {
-        &self.slot().life
+    /// Checks that the process has neither ended nor been refused by its `init`, so that only pins
+    /// keep it. (Closed but not Complete: `close` is running. Complete but not closed: `init` is.)
+    pub fn is_live(&self) -> bool {
+        let slot = self.slot();
+        !(slot.events.is_closed() && slot.state.state() == State::Complete)
     }
 
     /// Waits for the exit; `None` if the deadline comes first. Without a deadline the calling
@@ -132,12 +138,41 @@ impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
 }
 
 impl<P: Protocol> Drop for Pinned<P> {
+    #[inline]
     fn drop(&mut self) {
-        let scheduler = self.scheduler();
+        let table = self.table();
         // SAFETY: the pin, which goes with this.
-        if unsafe { scheduler.table().unpin(self.slot()) } {
+        if unsafe { table.unpin(self.slot()) } {
             // SAFETY: the table says so.
-            unsafe { scheduler.free() };
+            unsafe { free(table.owner()) };
         }
+    }
+}
+
+/// Frees the owner of a table, and so the table. One without a scheduler is freed by its user.
+///
+/// # Safety
+/// The table is retired, and the caller was the last that kept it.
+#[cold]
+unsafe fn free<P: Protocol>(owner: Option<NonNull<Block<P>>>) {
+    if let Some(owner) = owner {
+        // SAFETY: the caller's.
+        unsafe { Handle::lent(owner).free() };
+    }
+}
+
+crate::protocol::debug_fields!(Pinned<P>, "Pinned");
+
+impl<P: Protocol> Handle<P> {
+    /// Pins the process `pid`, if it still has its slot.
+    pub(crate) fn pin(&self, pid: Pid) -> Option<Pinned<P>> {
+        // SAFETY: the table is a scheduler's, which the pin keeps.
+        unsafe { self.table().pin(pid) }
+    }
+
+    /// Pins the live processes: see [`Table::iter`].
+    pub(crate) fn pin_all(&self) -> impl Iterator<Item = Pinned<P>> {
+        // SAFETY: as above.
+        unsafe { self.table().iter() }
     }
 }

@@ -1,32 +1,25 @@
 //! A slot of the table: the fields of its occupant, and the threads that may touch them.
 
+use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
 use filch_event_queue::EventQueue;
 use filch_process_state::ProcessState;
 use filch_slab::Occupancy;
 use filch_sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering, fence};
-use filch_sync::panic::catch_panic;
+use filch_sync::cell::UnsafeCell;
+use filch_sync::panic::{catch_panic, drop_contained};
 
-use crate::Protocol;
-use crate::handle::handle::Block;
+use crate::protocol::debug_fields;
 use crate::table::body::Item;
 use crate::table::life::LifeCell;
-use crate::table::mailbox::{Mailbox, Takes};
 use crate::table::stats::ProcessStats;
+use crate::table::table::Table;
+use crate::{MailboxPolicy, Protocol};
 
-/// A slot of the [`Table`](crate::table::table::Table), for one process after another.
+/// A slot of the [`Table`], for one process after another.
 ///
-/// | field | who touches it |
-/// |---|---|
-/// | `occupancy`, `state` | any thread: atomic words |
-/// | `events` | producers: a thread that holds a pin, and any thread for the generation that its PID names; consumer: the worker that has the process; once that is over, the thread that its `state` gives the queue to |
-/// | `mailbox` | set by the submitter before `occupy`, opened by the worker that replaces a future; atomic words for a thread that holds a pin, and a hint for a sender without one |
-/// | `kind`, `bound_to`, `owner` | set by the submitter before `occupy`, `kind` again by the worker that replaces a future; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
-/// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |
-/// | `stats` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
-/// | `has_handle` | set by the submitter before `occupy`, reset by the thread that drops the handle; read by a thread that holds a pin |
-/// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last thread out: see [`LifeCell`] |
+/// The [essay](crate::process_table) says who may touch which field, and when.
 ///
 /// A worker *has* the process from its successful `start` until it lets go of the process or ends
 /// it. The *last thread out* is the one that gets [`Last`](filch_slab::Unpinned::Last) when it
@@ -40,66 +33,64 @@ use crate::table::stats::ProcessStats;
 /// by a worker that got the process from a run queue, all others by the worker that has it.
 pub struct Slot<P: Protocol> {
     /// Its number in the table.
-    pub(crate) index: u32,
+    pub index: u32,
     pub(crate) occupancy: Occupancy,
     /// The state: Ready, Running, waiting or over.
     pub state: ProcessState,
     /// The items sent to the process.
     pub events: EventQueue<Item<P>>,
-    /// The messages that the process takes.
-    pub mailbox: Mailbox<P>,
     /// The figures of the process, and the commands or waker that it waits for.
     pub stats: ProcessStats,
-    /// Urgent signals, which a worker must know before it drains `events`.
+    /// Tells of urgent signals, which a worker must know before it drains `events`.
     pub urgency: Urgency,
-    /// [`IDLE_PRIORITY`] and [`FUTURE`].
+    /// [`IDLE_PRIORITY`], [`FUTURE`], [`CLOSED`], [`POLICY`].
     kind: AtomicU8,
+    policy: UnsafeCell<Option<Policy<P>>>,
     /// The number of the thread that it runs on; 0 if any will do.
     bound_to: AtomicU32,
     /// Its body while it lives, then its exit.
     pub life: LifeCell<P>,
-    /// The owner of the table: see [`Table::set_owner`](crate::table::table::Table::set_owner).
-    owner: AtomicPtr<Block<P>>,
+    /// The table, for threads that hold nothing but a pin.
+    table: AtomicPtr<Table<P>>,
     /// Set while one of the pins is the handle's.
     pub(crate) has_handle: AtomicBool,
 }
 
+/// Decides on each message. In two boxes: a slot, of which most have none, keeps one word for it.
+pub(crate) type Policy<P> = Box<Box<dyn MailboxPolicy<P>>>;
+
 /// The placement of a process in the table, for its whole life.
-#[derive(Debug)]
 pub struct Placement<P: Protocol> {
-    /// The messages that it takes.
-    pub mailbox: Takes<P>,
-    /// Set if it runs only when nothing else can.
-    pub idle_priority: bool,
+    /// Goes with the kind [`POLICY`]. Without one, the process takes all messages.
+    pub policy: Option<Policy<P>>,
+    /// [`IDLE_PRIORITY`], [`FUTURE`], [`CLOSED`], [`POLICY`].
+    pub kind: u8,
     /// The number of the thread that it runs on; 0 if any will do.
     pub bound_to: u32,
-    /// Set if it is a future.
-    pub is_future: bool,
 }
 
 /// The occupant runs only when nothing else can.
-const IDLE_PRIORITY: u8 = 1;
+pub const IDLE_PRIORITY: u8 = 1;
 /// The occupant is a future.
-const FUTURE: u8 = 2;
+pub const FUTURE: u8 = 2;
+/// The occupant takes no message.
+pub const CLOSED: u8 = 4;
+/// The occupant has a policy, which decides on each message.
+pub const POLICY: u8 = 8;
+/// The occupant does not take all messages.
+pub const LIMITED: u8 = CLOSED | POLICY;
 
 impl<P: Protocol> Default for Placement<P> {
     fn default() -> Self {
         Self {
-            mailbox: Takes::default(),
-            idle_priority: false,
+            policy: None,
+            kind: 0,
             bound_to: 0,
-            is_future: false,
         }
     }
 }
 
-impl<P: Protocol> Placement<P> {
-    fn kind(&self) -> u8 {
-        let idle_priority = if self.idle_priority { IDLE_PRIORITY } else { 0 };
-        let future = if self.is_future { FUTURE } else { 0 };
-        idle_priority | future
-    }
-}
+debug_fields!(Placement<P>, "Placement", bound_to);
 
 // SAFETY: the words and the queue's producer side are made for sharing, and items are Send. The
 // queue's consumer side and the content of `life` are reached through unsafe methods by one thread
@@ -114,55 +105,94 @@ impl<P: Protocol> Slot<P> {
             occupancy: Occupancy::new(),
             state: ProcessState::new_complete(),
             events: EventQueue::new(),
-            mailbox: Mailbox::new(),
-            stats: ProcessStats::new(),
-            urgency: Urgency::new(),
+            stats: ProcessStats::default(),
+            urgency: Urgency::default(),
             kind: AtomicU8::new(0),
+            policy: UnsafeCell::new(None),
             bound_to: AtomicU32::new(0),
             life: LifeCell::new(),
-            owner: AtomicPtr::default(),
+            table: AtomicPtr::default(),
             has_handle: AtomicBool::new(false),
         }
     }
 
     /// Prepares the slot for a new occupant. The caller has it from the slab.
-    pub(crate) fn furnish(&self, placement: Placement<P>, owner: *mut Block<P>) {
+    #[inline]
+    pub(crate) fn furnish(&self, placement: Placement<P>, table: NonNull<Table<P>>) {
         self.stats.reset();
         self.urgency.reset();
         // ORDERING: Relaxed, all: `Occupancy::occupy` releases them to the threads that get a pin.
-        self.kind.store(placement.kind(), Ordering::Relaxed);
+        self.kind.store(placement.kind, Ordering::Relaxed);
         self.bound_to.store(placement.bound_to, Ordering::Relaxed);
-        self.owner.store(owner, Ordering::Relaxed);
+        self.table.store(table.as_ptr(), Ordering::Relaxed);
         self.has_handle.store(true, Ordering::Relaxed);
-        self.mailbox.open(placement.mailbox);
+        if let Some(policy) = placement.policy {
+            // SAFETY: the caller has the slot, in which no process lives; the last thread out has
+            // cleared the cell.
+            self.policy
+                .with_mut(|cell| unsafe { cell.write(Some(policy)) });
+        }
     }
 
-    /// Returns its number in the table.
+    /// Checks if the occupant is of one of these kinds. For a thread that holds a pin, or has just
+    /// made the occupant Ready.
+    ///
+    /// Without either it is a hint, perhaps about another occupant. That does no harm to a sender:
+    /// if it is told [`LIMITED`] it pins, and the queue refuses items for another generation.
     #[inline]
-    pub fn index(&self) -> u32 {
-        self.index
+    pub fn has(&self, kinds: u8) -> bool {
+        // ORDERING: Relaxed: `furnish` stored it before `occupy`, whose Release a pin has acquired,
+        // and so has a sender without a pin that has just made the occupant Ready, which stays
+        // until it is enqueued. A thread that does not see yet that a future has been replaced asks
+        // about an earlier moment; one that sees it pushes after this.
+        self.kind.load(Ordering::Relaxed) & kinds != 0
     }
 
-    /// Returns the generation of the occupant, which the caller has pinned.
-    #[inline]
-    pub fn generation(&self) -> u32 {
-        self.occupancy.generation()
-    }
-
-    /// Checks if the occupant, which the caller has pinned, is a future.
-    pub fn is_future(&self) -> bool {
-        // ORDERING: Relaxed: as `furnish` says; a thread that does not see that a future has been
-        // replaced asks about an earlier moment.
-        self.kind.load(Ordering::Relaxed) & FUTURE != 0
-    }
-
-    /// Makes the occupant no future from now on. The caller has the process, and replaces it.
+    /// Makes the occupant no future, and open to messages. The caller has the process, and replaces
+    /// it.
     pub fn replace_future(&self) {
-        // ORDERING: Relaxed, both: see `is_future`. The caller alone writes it now.
-        let kind = self.kind.load(Ordering::Relaxed) & !FUTURE;
+        // ORDERING: Relaxed, both: see `has`. The caller alone writes it now.
+        let kind = self.kind.load(Ordering::Relaxed) & !(FUTURE | CLOSED);
         // ORDERING: Relaxed: see above.
         self.kind.store(kind, Ordering::Relaxed);
-        self.mailbox.unclose();
+    }
+
+    /// Returns the policy, if there is one.
+    ///
+    /// # Safety
+    /// The caller holds a pin on the slot for as long as it uses the result, or has the process.
+    pub(crate) unsafe fn policy(&self) -> Option<&dyn MailboxPolicy<P>> {
+        if !self.has(POLICY) {
+            return None;
+        }
+        // SAFETY: set before `occupy`, whose Release the caller has acquired; the last thread out
+        // clears it, not before the pin is given back (contract).
+        let policy = self.policy.with(|policy| unsafe { (*policy).as_deref() });
+        policy.map(|policy| &**policy)
+    }
+
+    /// Drops what the occupant has left: its exit, if nobody took it, and its policy.
+    ///
+    /// # Safety
+    /// The caller is the last thread out.
+    #[inline]
+    pub(crate) unsafe fn clear(&self) {
+        // SAFETY: no pin is held, so neither a worker nor a handle has to do with the slot any
+        // more.
+        unsafe { self.life.clear() };
+        if self.has(POLICY) {
+            // SAFETY: as above.
+            unsafe { self.drop_policy() };
+        }
+    }
+
+    /// # Safety
+    /// As for `clear`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn drop_policy(&self) {
+        // SAFETY: the caller's.
+        drop_contained(self.policy.with_mut(|policy| unsafe { (*policy).take() }));
     }
 
     /// Returns the occupant's thread, or 0. For the worker that has it from a run queue.
@@ -174,24 +204,14 @@ impl<P: Protocol> Slot<P> {
         self.bound_to.load(Ordering::Relaxed)
     }
 
-    /// Checks if the occupant runs only when nothing else can. For a thread that holds a pin, or
-    /// has just made the occupant Ready.
+    /// Returns the table. For a thread that holds a pin.
     #[inline]
-    pub fn has_idle_priority(&self) -> bool {
-        // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one
-        // has just made the occupant Ready, which stays until it is enqueued, and has acquired its
-        // submission by that.
-        self.kind.load(Ordering::Relaxed) & IDLE_PRIORITY != 0
-    }
-
-    /// Returns the owner of the table, if it is a scheduler's. For a thread that holds a pin.
-    #[inline]
-    pub(crate) fn owner(&self) -> *mut Block<P> {
+    pub(crate) fn table(&self) -> *const Table<P> {
         // ORDERING: Relaxed: it does not change while the caller holds a pin.
-        self.owner.load(Ordering::Relaxed)
+        self.table.load(Ordering::Relaxed)
     }
 
-    /// Makes one more pin, which its holder will [give back](crate::table::table::Table::unpin).
+    /// Makes one more pin, which its holder will [give back](Table::unpin).
     /// Wait-free.
     ///
     /// # Safety
@@ -216,17 +236,7 @@ impl<P: Protocol> Slot<P> {
         // SAFETY: as above.
         unsafe { self.events.shrink() };
     }
-}
 
-impl<P: Protocol> std::fmt::Debug for Slot<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slot")
-            .field("index", &self.index)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<P: Protocol> Slot<P> {
     /// Marks the handle as gone: the same thread gives its pin back after this.
     pub fn handle_goes(&self) {
         // ORDERING: Relaxed: released by giving the pin back, which is what `waker_clones` looks
@@ -253,9 +263,11 @@ impl<P: Protocol> Slot<P> {
     }
 }
 
+debug_fields!(Slot<P>, "Slot", index);
+
 /// A byte of the slot, set if the queue holds a signal that must not wait behind events, or if the
 /// process is to end at once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Urgency(AtomicU8);
 
 /// The queue holds an urgent signal.
@@ -275,17 +287,8 @@ pub enum Urgent {
     End,
 }
 
-#[expect(
-    clippy::new_without_default,
-    reason = "one constructor is enough for a slot"
-)]
 impl Urgency {
-    /// Makes one in which nothing is urgent.
-    pub fn new() -> Self {
-        Self(AtomicU8::new(0))
-    }
-
-    /// Resets it for a new occupant. [`Table::occupy`](crate::table::Table::occupy) publishes it.
+    /// Resets it for a new occupant. [`Table::occupy`] publishes it.
     #[inline]
     pub fn reset(&self) {
         // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.

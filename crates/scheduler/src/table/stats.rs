@@ -1,14 +1,16 @@
 //! The figures of one process and of one worker, for any thread to read.
 
 use filch_processors::Counter;
-use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicU32, Ordering};
 
 /// The figures of one process, and the commands or waker that it waits for. Only the worker that
 /// has the process writes: loads and stores, no RMW. Wait-free.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ProcessStats {
-    steps: AtomicU64,
-    messages: AtomicU64,
+    /// Steps so far.
+    pub steps: Counter,
+    /// Messages that they were given.
+    pub messages: Counter,
     empty_steps: AtomicU32,
     /// [`FUTURE`], and the number of commands whose completion no step has seen yet.
     awaited: AtomicU32,
@@ -28,32 +30,13 @@ fn set(figure: &AtomicU32, value: u32) {
     figure.store(value, Ordering::Relaxed);
 }
 
-fn get_long(figure: &AtomicU64) -> u64 {
-    // ORDERING: Relaxed: see `get`.
-    figure.load(Ordering::Relaxed)
-}
-
-fn set_long(figure: &AtomicU64, value: u64) {
-    // ORDERING: Relaxed: see `get`.
-    figure.store(value, Ordering::Relaxed);
-}
-
 impl ProcessStats {
-    pub(crate) fn new() -> Self {
-        Self {
-            steps: AtomicU64::new(0),
-            messages: AtomicU64::new(0),
-            empty_steps: AtomicU32::new(0),
-            awaited: AtomicU32::new(0),
-        }
-    }
-
     /// Resets it for a new occupant, before `Occupancy::occupy` releases all of it to the threads
     /// that get a pin.
     #[inline]
     pub(crate) fn reset(&self) {
-        set_long(&self.steps, 0);
-        set_long(&self.messages, 0);
+        self.steps.reset();
+        self.messages.reset();
         set(&self.empty_steps, 0);
         set(&self.awaited, 0);
     }
@@ -61,9 +44,9 @@ impl ProcessStats {
     /// Counts one more step, which is given `messages` messages.
     #[inline]
     pub fn step(&self, messages: u64) {
-        set_long(&self.steps, self.steps().wrapping_add(1));
+        self.steps.add(1);
         if messages > 0 {
-            set_long(&self.messages, self.messages().wrapping_add(messages));
+            self.messages.add(messages);
         }
     }
 
@@ -81,29 +64,18 @@ impl ProcessStats {
     /// Counts `completions` completions that a step is given.
     #[inline]
     pub fn answer(&self, completions: u32) {
-        if completions > 0 {
-            let word = get(&self.awaited);
-            // A process that stands for one under test is given completions that it has not asked
-            // for.
-            set(&self.awaited, word - completions.min(word & !FUTURE));
-        }
+        let word = get(&self.awaited);
+        // A process that stands for one under test is given completions that it has not asked for.
+        set(&self.awaited, word - completions.min(word & !FUTURE));
     }
 
     /// Notes if it waits for its waker from now on.
     #[inline]
     pub fn set_future(&self, future: bool) {
-        let future = if future { FUTURE } else { 0 };
-        set(&self.awaited, self.commands() | future);
-    }
-
-    /// Returns the number of steps so far.
-    pub fn steps(&self) -> u64 {
-        get_long(&self.steps)
-    }
-
-    /// Returns the number of messages that they were given.
-    pub fn messages(&self) -> u64 {
-        get_long(&self.messages)
+        set(
+            &self.awaited,
+            self.commands() | (u32::from(future) * FUTURE),
+        );
     }
 
     /// Returns the steps without an event, while commands were under way; `u32::MAX`: or more.

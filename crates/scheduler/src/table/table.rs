@@ -1,24 +1,26 @@
 //! The process table: it finds the process that a PID means, and keeps it there for pins.
 
-use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 use filch_event_queue::{PushError, ReopenError};
-use filch_process_state::{Disposal, Reason, State, Wake};
-use filch_slab::{AllocateError, Batch, Slab, Unpinned};
+use filch_process_state::{Disposal, Ending, Reason, Wake};
+use filch_slab::{AllocateError, Batch, Slab, Stale, Unpinned};
 use filch_sync::atomic::Ordering;
 
 use crate::Protocol;
 use crate::handle::handle::Block;
+use crate::process::error::Exit;
+use crate::protocol::debug_fields;
 use crate::table::body::Item;
-use crate::table::pid::{Node, Origin, Pid};
+use crate::table::pid::{Node, Pid, origin};
+use crate::table::pinned::Pinned;
 use crate::table::slot::{Placement, Slot};
 
 /// All processes, by PID. [`Slot`] says which threads may touch which fields.
 pub struct Table<P: Protocol> {
     /// The common part of all PIDs of this table.
-    origin: Origin,
+    origin: u64,
     pub(crate) slots: Slab<Slot<P>>,
     owner: AtomicPtr<Block<P>>,
 }
@@ -29,23 +31,30 @@ impl<P: Protocol> Table<P> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Self {
             // ORDERING: Relaxed: only to be different each time.
-            origin: Origin::new(node, NEXT.fetch_add(1, Ordering::Relaxed)),
+            origin: origin(node, NEXT.fetch_add(1, Ordering::Relaxed)),
             slots: Slab::new(Slot::vacant),
             owner: AtomicPtr::default(),
         }
     }
 
-    /// Sets the owner of the table, which each [slot](crate::table::slot::Slot::owner) then names,
-    /// for threads that hold nothing but a pin. To be called before the table has an occupant.
+    /// Sets the owner of the table, for threads that hold nothing but a pin. To be called before
+    /// the table has an occupant.
     pub(crate) fn set_owner(&self, owner: NonNull<Block<P>>) {
         // ORDERING: Relaxed: the table is not shared yet.
         self.owner.store(owner.as_ptr(), Ordering::Relaxed);
     }
 
+    /// Returns the owner of the table: `None`, if it stands without a scheduler.
+    #[inline]
+    pub(crate) fn owner(&self) -> Option<NonNull<Block<P>>> {
+        // ORDERING: Relaxed: set before the table was shared.
+        NonNull::new(self.owner.load(Ordering::Relaxed))
+    }
+
     /// Returns the PID of the process in the slot. The caller has pinned it, or has the process.
     #[inline]
     pub fn pid_of(&self, slot: &Slot<P>) -> Pid {
-        self.pid(slot.index, slot.generation())
+        self.pid(slot.index, slot.occupancy.generation())
     }
 
     #[inline]
@@ -55,7 +64,7 @@ impl<P: Protocol> Table<P> {
 
     /// Returns the node that the processes live on.
     pub fn node(&self) -> Node {
-        self.origin.node()
+        self.pid(0, 0).node()
     }
 
     /// Takes a slot for a new process, which its [PID](Self::pid_of) means from now on. The caller,
@@ -67,8 +76,7 @@ impl<P: Protocol> Table<P> {
     /// slots have occupants, and there is no memory for more slots.
     pub fn occupy(&self, placement: Placement<P>) -> Result<&Slot<P>, AllocateError> {
         let slot = self.slot(self.slots.allocate()?);
-        // ORDERING: Relaxed: set before the table was shared.
-        slot.furnish(placement, self.owner.load(Ordering::Relaxed));
+        slot.furnish(placement, NonNull::from(self));
         let generation = slot.occupancy.occupy(2);
         debug_assert_eq!(
             generation,
@@ -85,7 +93,8 @@ impl<P: Protocol> Table<P> {
     pub fn slot(&self, index: u32) -> &Slot<P> {
         match self.slots.get(index) {
             Some(slot) => slot,
-            None => no_slot(index),
+            // Its number would be written to memory at each call, to be printed.
+            None => unreachable!("a slot that was never allocated"),
         }
     }
 
@@ -140,8 +149,7 @@ impl<P: Protocol> Table<P> {
         // The push may have claimed a place in the queue of a later occupant, and cancelled it.
         if matches!(error, PushError::Stale(_)) && slot.state.retract() == Wake::Dispose {
             // SAFETY: told to, just now. Senders belong to the table's owners.
-            let vacant = unsafe { self.dispose(slot) };
-            let _ = self.release(vacant, slot);
+            unsafe { self.dispose_late(slot) };
         }
         error.into_inner()
     }
@@ -159,8 +167,7 @@ impl<P: Protocol> Table<P> {
         match slot.state.wake(reason) {
             Wake::Dispose => {
                 // SAFETY: told to, just now. The caller has a pin, or is one of the table's owners.
-                let vacant = unsafe { self.dispose(slot) };
-                let _ = self.release(vacant, slot);
+                unsafe { self.dispose_late(slot) };
                 Wake::Refused
             }
             wake => wake,
@@ -169,16 +176,20 @@ impl<P: Protocol> Table<P> {
 
     /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
     /// Wait-free, except for the last thread out.
-    pub fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
+    ///
+    /// # Safety
+    /// The table stays where it is, and is not dropped, while the pin lives.
+    pub unsafe fn pin(&self, pid: Pid) -> Option<Pinned<P>> {
         let slot = self.find(pid)?;
-        match slot.occupancy.pin(pid.generation()) {
-            Ok(()) => Some(Pin {
-                table: self,
-                slot,
-                pid,
-            }),
-            Err(gone) => {
-                let _ = self.release(self.vacate(gone.0, slot), slot);
+        self.pinned(slot, slot.occupancy.pin(pid.generation()))
+    }
+
+    fn pinned<T>(&self, slot: &Slot<P>, pinned: Result<T, Stale>) -> Option<Pinned<P>> {
+        match pinned {
+            // SAFETY: the pin was made just now.
+            Ok(_) => Some(unsafe { Pinned::new(NonNull::from(slot)) }),
+            Err(Stale(unpinned)) => {
+                let _ = self.leave(unpinned, slot);
                 None
             }
         }
@@ -186,33 +197,22 @@ impl<P: Protocol> Table<P> {
 
     /// Checks if the process `pid` is of this table and has not begun to end.
     pub fn lives(&self, pid: Pid) -> bool {
-        let process = self.pin(pid);
-        process.is_some_and(|process| !process.slot().events.is_closed())
+        self.find(pid).is_some_and(|slot| !slot.events.is_closed())
     }
 
     /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
     ///
     /// A process that is missed has [occupied](Self::occupy) its slot after this has looked there:
     /// what the caller of this did before happens before the return of that `occupy`.
-    pub fn iter(&self) -> impl Iterator<Item = Pin<'_, P>> {
-        self.pinned().filter(Pin::is_live)
-    }
-
-    fn pinned(&self) -> impl Iterator<Item = Pin<'_, P>> {
-        (0..self.slots.high_water()).filter_map(|index| {
+    ///
+    /// # Safety
+    /// As for [`pin`](Self::pin).
+    pub unsafe fn iter(&self) -> impl Iterator<Item = Pinned<P>> {
+        let pinned = (0..self.slots.high_water()).filter_map(|index| {
             let slot = self.slot(index);
-            match slot.occupancy.pin_current() {
-                Ok(generation) => Some(Pin {
-                    table: self,
-                    slot,
-                    pid: self.pid(index, generation),
-                }),
-                Err(gone) => {
-                    let _ = self.release(self.vacate(gone.0, slot), slot);
-                    None
-                }
-            }
-        })
+            self.pinned(slot, slot.occupancy.pin_current())
+        });
+        pinned.filter(Pinned::is_live)
     }
 
     /// Gives back one pin on the slot. Returns true if it was the last one of a table that is
@@ -224,18 +224,20 @@ impl<P: Protocol> Table<P> {
     /// [`Slot::share_pin`], and gives it up.
     #[must_use = "true: the table is the caller's, to be freed"]
     pub unsafe fn unpin(&self, slot: &Slot<P>) -> bool {
-        self.release(self.vacate(slot.occupancy.unpin(), slot), slot)
+        self.leave(slot.occupancy.unpin(), slot)
     }
 
-    /// Gives back the slots of a [batch](crate::table::Completed::tell_into). The batch's owner,
+    /// Gives the slot back, if the caller was the last thread out of it. Returns true if it was the
+    /// last slot of a retired table.
+    #[inline]
+    fn leave(&self, unpinned: Unpinned, slot: &Slot<P>) -> bool {
+        self.vacate(unpinned, slot) && self.slots.release(slot.index)
+    }
+
+    /// Gives back the slots of a [batch](Completed::tell_into). The batch's owner,
     /// who is an owner of the table, too, calls this before it leaves the table.
     pub fn give_back(&self, batch: &mut Batch) {
         let _ = self.slots.give_back(batch);
-    }
-
-    /// Gives a vacant slot back. Returns true if it was the last one of a retired table.
-    fn release(&self, vacant: bool, slot: &Slot<P>) -> bool {
-        vacant && self.slots.release(slot.index)
     }
 
     /// Lets the table's last owner leave. Returns true if no pin is left: then the caller must free
@@ -255,11 +257,8 @@ impl<P: Protocol> Table<P> {
         if unpin == Unpinned::Others {
             return false;
         }
-        // SAFETY: `Unpinned::Last`: no pin is held, so neither a worker nor a handle has to do with
-        // the slot any more.
-        unsafe { slot.life.clear() };
-        // SAFETY: as above.
-        unsafe { slot.mailbox.clear() };
+        // SAFETY: `Unpinned::Last`: no pin is held.
+        unsafe { slot.clear() };
         match slot.state.vacate() {
             // Mostly the queue was emptied when the process ended.
             // SAFETY: the queue is the caller's: it was nobody's.
@@ -267,6 +266,46 @@ impl<P: Protocol> Table<P> {
             // A sender that came too late has the queue, and will be told.
             Ok(false) => false,
             Err(_) => unreachable!("a process has a pin until it is over"),
+        }
+    }
+
+    /// Ends the process in that slot, which has closed its queue. The items left in there go to
+    /// `sink`, to be dropped or answered.
+    ///
+    /// An item whose wake-up came before the end goes there, even if it appears after the queue was
+    /// emptied once. Every later wake-up is refused, and its item is dropped. Lock-free.
+    ///
+    /// # Safety
+    /// The slot is one of the table. The caller has made the process Running, neither lets go of it
+    /// nor ends it a second time, and holds the process's pin.
+    pub unsafe fn complete<'table>(
+        &'table self,
+        slot: &'table Slot<P>,
+        mut sink: impl FnMut(Item<P>),
+    ) -> Completed<'table, P> {
+        debug_assert!(slot.events.is_closed(), "its senders are refused first");
+        loop {
+            // SAFETY: this worker has made the process Running, which it is still (contract), so it
+            // is the queue's consumer; the queue is closed.
+            unsafe { slot.discard_events(&mut sink) };
+            match slot.state.complete() {
+                Ok(Ending::Over) => return Completed { table: self, slot },
+                Ok(Ending::Drain) => {}
+                Err(_) => unreachable!("only the worker that made it Running completes it"),
+            }
+        }
+    }
+
+    /// Drops the items in the queue of a process that has ended, and gives the slot back if it is
+    /// vacant: this is not the end of the table.
+    ///
+    /// # Safety
+    /// As for `dispose`, and the caller keeps the table.
+    #[cold]
+    unsafe fn dispose_late(&self, slot: &Slot<P>) {
+        // SAFETY: the caller's.
+        if unsafe { self.dispose(slot) } {
+            let _ = self.slots.release(slot.index);
         }
     }
 
@@ -309,57 +348,37 @@ impl<P: Protocol> Table<P> {
     }
 }
 
-/// Panics. A function of its own that gets the index by value: otherwise each call of `slot` would
-/// write the index to memory, to have it printed.
-#[cold]
-fn no_slot(index: u32) -> ! {
-    unreachable!("slot {index} was never allocated")
-}
+debug_fields!(Table<P>, "Table", origin);
 
-/// Keeps a process in the table: it may end, but its PID still means it.
-pub struct Pin<'table, P: Protocol> {
+/// A process whose wake-ups are refused, and whose queue is empty, except for pushes that are under
+/// way. It still has its PID and slot. [`Table::complete`] makes it, and one of the methods uses it
+/// up, so no caller can tell of an end before it has come.
+#[must_use = "nobody has been told of the end yet"]
+#[derive(Debug)]
+pub struct Completed<'table, P: Protocol> {
     table: &'table Table<P>,
     slot: &'table Slot<P>,
-    pid: Pid,
 }
 
-impl<'table, P: Protocol> Pin<'table, P> {
-    /// Returns the slot of the process.
+impl<P: Protocol> Completed<'_, P> {
+    /// Leaves the exit to the process's handle, and gives back the process's pin. If the slot is
+    /// vacant then, it is given back with others of the batch. The caller is one of the table's
+    /// owners, and [gives the batch back](Table::give_back) before it leaves.
     #[inline]
-    pub fn slot(&self) -> &'table Slot<P> {
-        self.slot
+    pub fn tell_into(self, batch: &mut Batch, exit: impl FnOnce() -> Exit<P>) {
+        let Self { table, slot } = self;
+        // SAFETY: this worker ends the process, once, and holds the process's pin (contract of
+        // `complete`).
+        unsafe { slot.life.set(exit) };
+        if table.vacate(slot.occupancy.unpin(), slot) {
+            // There is an owner: this is not the end of the table.
+            let _ = table.slots.release_into(batch, slot.index);
+        }
     }
 
-    /// Returns the PID of the process.
-    #[inline]
-    pub fn pid(&self) -> Pid {
-        self.pid
-    }
-
-    /// Checks that the process has neither ended nor been refused by its `init`, so that only pins
-    /// keep it. (Closed but not Complete: `close` is running. Complete but not closed: `init` is.)
-    pub fn is_live(&self) -> bool {
-        !(self.slot.events.is_closed() && self.slot.state.state() == State::Complete)
-    }
-}
-
-impl<P: Protocol> Drop for Pin<'_, P> {
-    fn drop(&mut self) {
-        // SAFETY: this is the pin.
+    /// Gives back the process's pin, and tells nobody: for a process without a handle.
+    pub fn leave(self) {
+        // SAFETY: this worker ends the process, once, and holds its pin (contract of `complete`).
         let _ = unsafe { self.table.unpin(self.slot) };
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Pin<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Pin").field(&self.pid).finish()
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Table<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table")
-            .field("slots", &self.slots.high_water())
-            .finish_non_exhaustive()
     }
 }

@@ -1,9 +1,8 @@
 //! The waiter for the end of a process, in one word.
 
 use std::mem::ManuallyDrop;
+use std::ptr;
 use std::task::Waker;
-
-use filch_parker::Unparker;
 
 use crate::Protocol;
 use crate::process::context;
@@ -11,20 +10,24 @@ use crate::process::error::Exit;
 
 /// A waiter for the end of a process.
 pub(crate) enum Waiter<P: Protocol> {
-    /// A thread, which then takes the exit.
-    Thread(Unparker),
-    /// A future, which then takes the exit.
+    /// A future, or a thread, which then takes the exit.
     Future(Waker),
-    /// A callback for the exit; no thread waits.
+    /// A callback for the exit; nobody waits.
     Call(Box<dyn FnOnce(Exit<P>) + Send>),
 }
 
 /// A waiter in one word: the address of its box; or, of the waker of a process of this protocol,
-/// the address that the waker knows it by, marked with [`PROCESS`]: that needs no box.
+/// the address that the waker knows it by, marked with [`PROCESS`], which needs no box; or
+/// [`nobody`].
 pub(crate) struct Left<P: Protocol>(pub(crate) *mut Waiter<P>);
 
 /// The mark of a process's waker: no box lies at such an address, nor does a slot.
 pub(crate) const PROCESS: usize = 2;
+
+/// The word of a process whose handle has [let go](crate::table::LifeCell::let_go) of the exit.
+pub(crate) fn nobody<P: Protocol>() -> *mut Waiter<P> {
+    ptr::without_provenance_mut(3)
+}
 
 impl<P: Protocol> Left<P> {
     pub(crate) fn boxed(waiter: Waiter<P>) -> Self {
@@ -43,6 +46,10 @@ impl<P: Protocol> Left<P> {
     /// Returns the waiter.
     pub(crate) fn open(self) -> Waiter<P> {
         let word = ManuallyDrop::new(self).0;
+        if word == nobody() {
+            // A box of nothing: no allocation.
+            return Waiter::Call(Box::new(drop));
+        }
         if word.addr() & PROCESS == 0 {
             // SAFETY: then `boxed` has made it, and this is used up.
             return *unsafe { Box::from_raw(word) };
@@ -68,11 +75,3 @@ pub(crate) fn marked<P: Protocol>(waker: &Waker) -> *mut Waiter<P> {
 /// The word that a polled handle has left in a [`LifeCell`](crate::table::LifeCell), or 0.
 #[derive(Debug, Default)]
 pub struct Waiting(pub(crate) usize);
-
-impl Waiting {
-    /// Checks if a waiter may be there.
-    #[inline]
-    pub(crate) fn is_there(&self) -> bool {
-        self.0 != 0
-    }
-}

@@ -7,20 +7,36 @@
 //! it first has many; it is then given one of them, to measure its cost.
 
 use std::mem;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crate::Protocol;
+use crate::process::output::Over;
 use crate::table::body::{Backlog, Body, TimedStep, Waits};
 use crate::table::slot::Slot;
+use crate::turn::driver::{After, Driver, let_go_backlogged};
+use crate::turn::end::Scratch;
+use crate::turn::inbox::{WaitEnds, put_back};
+use crate::{Context, Protocol};
 
 /// The share of a process with a backlog before others run.
 #[derive(Debug)]
 pub(crate) struct Budget {
     /// The most events that a step is given: at least one.
-    events: u32,
-    /// The time that it goes on with them, step after step.
-    slice: Duration,
-    clock: Clock,
+    pub(crate) events: u32,
+    /// The time that it goes on with them, step after step. If it is zero, only their number
+    /// counts.
+    pub(crate) slice: Duration,
+    pub(crate) clock: Clock,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            events: 1024,
+            slice: Duration::from_millis(4),
+            clock: filch_sync::time::now,
+        }
+    }
 }
 
 /// The clock: the system's, or a test's.
@@ -52,17 +68,6 @@ const STEPS_PER_SLICE: u128 = 4;
 const LOOK_AHEAD: usize = 16;
 
 impl Budget {
-    /// Gives at most `events` a step, which is at least one. Without a slice only this number
-    /// counts.
-    pub(crate) fn new(events: usize, slice: Duration, clock: Clock) -> Self {
-        let events = u32::try_from(events).unwrap_or(u32::MAX);
-        Self {
-            events,
-            slice,
-            clock,
-        }
-    }
-
     /// Returns the number of events for the first step of a process: at least one.
     pub(crate) fn first_allowance(&self) -> u32 {
         if self.slice.is_zero() {
@@ -102,21 +107,8 @@ impl Budget {
     }
 
     /// Returns the time before the one event that is measured; `None` if the time does not matter.
-    pub(crate) fn begin_sample(&self) -> Option<Instant> {
+    fn begin_sample(&self) -> Option<Instant> {
         (!self.slice.is_zero()).then(self.clock)
-    }
-
-    /// Sets the next allowance by that event, but no higher than before. Returns the time of its
-    /// end, and its duration.
-    pub(crate) fn learn_sample<P: Protocol>(
-        &self,
-        body: &mut Body<P>,
-        began: Instant,
-    ) -> (Instant, Duration) {
-        let present = body.allowance;
-        let learnt = self.learn(body, TimedStep { began, events: 1 });
-        body.allowance = body.allowance.min(present);
-        learnt
     }
 
     /// Checks after a turn if the process is behind with its events.
@@ -140,7 +132,7 @@ impl Budget {
     ///
     /// # Safety
     /// The caller has the process whose slot and body these are.
-    pub(crate) unsafe fn backlogged_after<P: Protocol>(
+    unsafe fn backlogged_after<P: Protocol>(
         &self,
         slot: &Slot<P>,
         body: &mut Body<P>,
@@ -168,12 +160,12 @@ impl Budget {
     }
 
     /// Returns the number of events that fill a step's part of the slice, if each costs as much as
-    /// one of these `events` did. At most twice the `present` allowance, as a few may have been
-    /// cheap by accident; at least one, and at most the limit for a step.
+    /// one of these `events` did. More than the `present` allowance only up to twice their number,
+    /// as a few may have been cheap by accident; at least one, and at most the limit for a step.
     fn next_allowance(&self, present: u32, events: u32, took: Duration) -> u32 {
         let time = self.slice.as_nanos() / STEPS_PER_SLICE;
         let fitting = u128::from(events).saturating_mul(time) / took.as_nanos().max(1);
-        let most = present.saturating_mul(2).min(self.events);
+        let most = present.max(events.saturating_mul(2)).min(self.events);
         u32::try_from(fitting).unwrap_or(u32::MAX).clamp(1, most)
     }
 
@@ -191,6 +183,48 @@ impl Budget {
             *since = None;
         }
         goes_on
+    }
+}
+
+impl<P: Protocol> Driver<P> {
+    /// Takes a step with one of many events, while their cost is unknown. If it did not take long,
+    /// the next step gets the others at once; returns those that end a wait. Else they become the
+    /// backlog.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn sample(
+        &self,
+        slot: &Slot<P>,
+        context: &Context<'_, P>,
+        body: &mut Body<P>,
+        scratch: &mut Scratch<P>,
+        wait_ends: WaitEnds,
+        more: bool,
+    ) -> Result<ControlFlow<After, WaitEnds>, Over> {
+        body.sampled = true;
+        let Some(began) = self.budget.begin_sample() else {
+            return Ok(ControlFlow::Continue(wait_ends));
+        };
+        let (events, sample) = (&mut scratch.events, &mut scratch.sample);
+        let first = WaitEnds::take_first(body.waits, events, sample);
+        self.count(slot, body, sample, first, scratch.worker);
+        let stepped = self.take_step(slot, context, body, sample, &mut scratch.output);
+        // What is left of them goes with the process.
+        body.waits = stepped.inspect_err(|_| events.extend(sample.drain(..)))?;
+        // The step may have blocked, and each counter has one writer.
+        scratch.worker = self.handle.worker();
+        let timed = self.budget.learn(body, TimedStep { began, events: 1 });
+        let others = wait_ends.without(first);
+        if events.len() <= body.allowance as usize && others.end(body.waits, events) {
+            return Ok(ControlFlow::Continue(others));
+        }
+        put_back(body, events);
+        let cold = body.cold();
+        (cold.more, cold.since) = (more, Some(began));
+        // SAFETY: the caller has the process, whose slot and body these are.
+        let backlogged = unsafe { self.budget.backlogged_after(slot, body, Some(timed)) };
+        let after = let_go_backlogged(slot, body.waits, backlogged);
+        Ok(ControlFlow::Break(after))
     }
 }
 
@@ -217,7 +251,7 @@ unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>) -> bool {
     if cold.behind && cold.backlog.is_empty() && slot.events.is_empty() {
         // SAFETY: the caller, which has the process, is its queue's one consumer.
         unsafe { slot.events.shrink() };
-        if cold.watchers.is_empty() {
+        if cold.watches.is_empty() {
             body.cold = None;
         } else {
             (cold.backlog, cold.behind, cold.since) = (Backlog::new(), false, None);

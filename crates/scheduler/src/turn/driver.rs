@@ -1,11 +1,10 @@
-//! The turn of a process from a run queue, phase by phase.
-//!
-//! `end_asked` · `fill` the inbox · carry out signals · `take_step`, the user's · `dispatch`
-//! commands · `let_go`, or `end`.
+//! The turn of a process, from a run queue back to one, from top to bottom: see the
+//! [folder](crate::turn).
 
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 
+use filch_process_state::LetGo;
 use filch_processors::{BoundId, Processors, Runner};
 use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
@@ -15,9 +14,9 @@ use crate::process::command::{OpenCommand, dispatch};
 use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
 use crate::table::body::{Body, EventList, Task, Waits};
-use crate::table::slot::{Slot, Urgent};
-use crate::turn::budget::{Budget, UNSAMPLED};
-use crate::turn::end::{After, Scratch, end, let_go, let_go_backlogged};
+use crate::table::slot::{LIMITED, Slot, Urgent};
+use crate::turn::budget::{Backlogged, Budget, UNSAMPLED};
+use crate::turn::end::{Scratch, end};
 use crate::turn::inbox::{Inbox, WaitEnds, put_back};
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
@@ -26,11 +25,41 @@ use crate::process::life_cycle::type_name;
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
-    handle: Handle<P>,
+    pub(crate) handle: Handle<P>,
     /// Here and not with the handles: a handler may keep completions, and each completion has a
     /// handle.
     handler: Option<Box<dyn CommandHandler<P>>>,
-    budget: Budget,
+    pub(crate) budget: Budget,
+}
+
+impl<P: Protocol> Driver<P> {
+    pub(crate) fn new(
+        handle: Handle<P>,
+        handler: Option<Box<dyn CommandHandler<P>>>,
+        budget: Budget,
+    ) -> Self {
+        Self {
+            handle,
+            handler,
+            budget,
+        }
+    }
+
+    /// Returns the slot of a process from a run queue.
+    #[inline]
+    fn slot(&self, task: &Task<P>) -> &Slot<P> {
+        // SAFETY: only this scheduler's slots get into its run queues, and the driver's handle
+        // keeps their table.
+        unsafe { task.slot() }
+    }
+}
+
+impl<P: Protocol> Drop for Driver<P> {
+    /// Drops the handler with the last worker, without waiting for the timers it had.
+    fn drop(&mut self) {
+        let handler = self.handler.take();
+        self.handle.shared().left_timers.drop_owner(handler);
+    }
 }
 
 impl<P: Protocol> Runner<Task<P>> for Driver<P> {
@@ -47,7 +76,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
 
     #[inline]
     fn label(&self, task: &Task<P>) -> Option<NonZeroU64> {
-        NonZeroU64::new(u64::from(self.slot(task).index()) + 1)
+        NonZeroU64::new(u64::from(self.slot(task).index) + 1)
     }
 
     fn describe(&self, label: NonZeroU64) -> String {
@@ -73,42 +102,14 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
             Ok(After::GaveWay) => self.handle.requeue(slot),
             Err(Over) => end(&self.handle, slot, scratch),
         }
-        // Behind all user code of the turn: see `StepOutput::answer`.
-        if scratch.output.has_more() {
+        // Behind all user code of the turn: see `StepOutput::give_after_turn`.
+        if scratch.output.has_more {
             scratch.output.give_answers();
         }
     }
 }
 
-impl<P: Protocol> Drop for Driver<P> {
-    /// Drops the handler with the last worker, without waiting for the timers it had.
-    fn drop(&mut self) {
-        let handler = self.handler.take();
-        self.handle.shared().left_timers.drop_owner(handler);
-    }
-}
-
 impl<P: Protocol> Driver<P> {
-    pub(crate) fn new(
-        handle: Handle<P>,
-        handler: Option<Box<dyn CommandHandler<P>>>,
-        budget: Budget,
-    ) -> Self {
-        Self {
-            handle,
-            handler,
-            budget,
-        }
-    }
-
-    /// Returns the slot of a process from a run queue.
-    #[inline]
-    fn slot(&self, task: &Task<P>) -> &Slot<P> {
-        // SAFETY: only this scheduler's slots get into its run queues, and the driver's handle
-        // keeps their table.
-        unsafe { task.slot() }
-    }
-
     /// Takes one turn of the process that this worker has just made Running, and lets go of it.
     ///
     /// # Errors
@@ -161,46 +162,6 @@ impl<P: Protocol> Driver<P> {
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
         Ok(let_go(slot, body.waits))
-    }
-
-    /// Takes a step with one of many events, while their cost is unknown. If it did not take long,
-    /// the next step gets the others at once; returns those that end a wait. Else they become the
-    /// backlog.
-    #[cold]
-    #[inline(never)]
-    fn sample(
-        &self,
-        slot: &Slot<P>,
-        context: &Context<'_, P>,
-        body: &mut Body<P>,
-        scratch: &mut Scratch<P>,
-        wait_ends: WaitEnds,
-        more: bool,
-    ) -> Result<ControlFlow<After, WaitEnds>, Over> {
-        body.sampled = true;
-        let Some(began) = self.budget.begin_sample() else {
-            return Ok(ControlFlow::Continue(wait_ends));
-        };
-        let (events, sample) = (&mut scratch.events, &mut scratch.sample);
-        let first = WaitEnds::take_first(body.waits, events, sample);
-        self.count(slot, body, sample, first, scratch.worker);
-        let stepped = self.take_step(slot, context, body, sample, &mut scratch.output);
-        // What is left of them goes with the process.
-        body.waits = stepped.inspect_err(|_| events.extend(sample.drain(..)))?;
-        // The step may have blocked, and each counter has one writer.
-        scratch.worker = self.handle.worker();
-        let timed = self.budget.learn_sample(body, began);
-        let others = wait_ends.without(first);
-        if events.len() <= body.allowance as usize && others.end(body.waits, events) {
-            return Ok(ControlFlow::Continue(others));
-        }
-        put_back(body, events);
-        let cold = body.cold();
-        (cold.more, cold.since) = (more, Some(began));
-        // SAFETY: the caller has the process, whose slot and body these are.
-        let backlogged = unsafe { self.budget.backlogged_after(slot, body, Some(timed)) };
-        let after = let_go_backlogged(slot, body.waits, backlogged);
-        Ok(ControlFlow::Break(after))
     }
 
     /// Returns true if the queue has an urgent signal.
@@ -274,7 +235,7 @@ impl<P: Protocol> Driver<P> {
 
     /// Counts the step that begins, and its events.
     #[inline(always)]
-    fn count(
+    pub(crate) fn count(
         &self,
         slot: &Slot<P>,
         body: &Body<P>,
@@ -282,7 +243,7 @@ impl<P: Protocol> Driver<P> {
         wait_ends: WaitEnds,
         worker: usize,
     ) {
-        if slot.mailbox.is_limited() {
+        if slot.has(LIMITED) {
             self.handle.count_delivered(slot, body, events);
         }
         let counters = &self.handle.shared().counters[worker];
@@ -308,7 +269,7 @@ impl<P: Protocol> Driver<P> {
     /// Runs the user's step, and does what it says, except for letting go. Returns the wait of the
     /// process, or its end.
     #[inline(always)]
-    fn take_step(
+    pub(crate) fn take_step(
         &self,
         slot: &Slot<P>,
         context: &Context<'_, P>,
@@ -335,7 +296,7 @@ impl<P: Protocol> Driver<P> {
             drop_all_contained(events.drain(..));
         }
         let status = output.take_status();
-        if output.has_more() {
+        if output.has_more {
             self.settle(slot, context, output);
         }
         match status {
@@ -360,12 +321,12 @@ impl<P: Protocol> Driver<P> {
     /// Counts the commands that a step has opened, and dispatches the others.
     #[inline(never)]
     fn settle(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
-        let opened = output.drain_opened().len();
+        let opened = output.opened.drain(..).len();
         if opened > 0 {
             slot.stats.ask(opened as u32);
             self.handle.counters().commands.add(opened as u64);
         }
-        if output.has_commands() {
+        if !output.commands.is_empty() {
             self.dispatch(slot, context, output);
         }
         output.settled();
@@ -375,11 +336,60 @@ impl<P: Protocol> Driver<P> {
     #[inline(never)]
     fn dispatch(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
-        for (tag, command) in output.drain_commands() {
+        for (tag, command) in output.commands.drain(..) {
             slot.stats.ask(1);
             self.handle.counters().commands.add(1);
             let outstanding = OpenCommand::new(context.pin(), tag);
             dispatch(handler, command, &self.handle, outstanding);
+        }
+    }
+}
+
+/// The state of a process that was let go.
+pub(crate) enum After {
+    /// It waits; another worker may have it already.
+    Waits,
+    /// It is Ready: an event came while it ran, or it has used up its budget of events, and not yet
+    /// its slice.
+    Again,
+    /// It is Ready: it has more to do, and others come first.
+    GaveWay,
+}
+
+/// Lets go of a process that has perhaps not caught up with its events. Not part of `let_go`, as
+/// most have.
+///
+/// It does not get the body: a reference as an argument would have to stay exclusive until this
+/// returns, and the process is another worker's before that.
+#[cold]
+#[inline(never)]
+pub(crate) fn let_go_backlogged<P: Protocol>(
+    slot: &Slot<P>,
+    waits: Waits,
+    backlogged: Backlogged,
+) -> After {
+    if backlogged == Backlogged::No {
+        return let_go(slot, waits);
+    }
+    match let_go(slot, Waits::Turn) {
+        After::GaveWay if backlogged == Backlogged::Continue => After::Again,
+        after => after,
+    }
+}
+
+/// Lets go of the process. From the RMW on another worker may run it.
+fn let_go<P: Protocol>(slot: &Slot<P>, waits: Waits) -> After {
+    let let_go = match waits {
+        Waits::Turn => slot.state.yield_now(),
+        Waits::Commands => slot.state.block(),
+        Waits::Events | Waits::Wakes => slot.state.idle(),
+    };
+    match let_go {
+        Ok(LetGo::Waits) => After::Waits,
+        Ok(LetGo::Enqueue) if waits == Waits::Turn => After::GaveWay,
+        Ok(LetGo::Enqueue) => After::Again,
+        Err(error) => {
+            unreachable!("only the worker that made it Running lets go of it: {error}")
         }
     }
 }

@@ -1,23 +1,21 @@
 //! The end of a process: in one order, even if the user's code panics on the way.
 
-use filch_process_state::LetGo;
+use std::sync::Arc;
+
 use filch_slab::Batch;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
-use crate::link::watch::Watchers;
+use crate::link::watch::Watch;
 use crate::process::life_cycle;
-use crate::table::body::{ColdState, EventList, Waits};
+use crate::table::body::{ColdState, EventList};
 use crate::table::slot::Slot;
-use crate::table::teardown::Closed;
-use crate::turn::budget::Backlogged;
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
 
 /// Ends the process that the calling worker has. Not inlined into `run`, which has little to do for
 /// a message, and so needs few registers.
 #[inline(never)]
 pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut Scratch<P>) {
-    // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
-    let closed = unsafe { Closed::begin(handle.table(), slot) };
+    slot.events.close();
     // SAFETY: the state is still Running, and this worker made it so.
     let Some(body) = (unsafe { slot.life.body() }) else {
         unreachable!("a process ends once");
@@ -32,7 +30,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let closing = catch_panic(|| body.process.close(&reason));
     let cold = body.cold.take();
     // SAFETY: as above; the reference to the body is not used any more.
-    let dropping = catch_panic(|| unsafe { slot.life.drop_body() });
+    let dropping = unsafe { slot.life.discard() };
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
@@ -54,81 +52,34 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     // SAFETY: this worker has the process, which keeps its pin until it is told of.
     let context = unsafe { Context::new(handle, slot) };
     handle.close_mailbox(slot);
-    let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
+    let tell = |item| handle.tell_end(item, pid, &reason);
+    // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
+    let completed = unsafe { handle.table().complete(slot, tell) };
     if let Some(told) = told {
-        tell_all(handle, told, pid, &reason);
+        fire_all(handle, &told, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
-    if let Some(journal) = &handle.shared().journal {
-        journal.end(pid);
+    if let Some(observer) = &handle.shared().observer {
+        observer.end(pid);
     }
     // Before the thread that joins the process is told: it finds room for another one.
     handle.leave();
     completed.tell_into(&mut scratch.vacant, || output.take_exit());
 }
 
-/// Drops the events that no step was given. Returns the watchers, to be told.
+/// Drops the events that no step was given. Returns the watches, to be fired.
 #[cold]
 #[inline(never)]
-fn empty<P: Protocol>(cold: ColdState<P>) -> Watchers {
+fn empty<P: Protocol>(cold: ColdState<P>) -> Vec<Arc<Watch>> {
     drop_all_contained(cold.backlog.into_events());
-    cold.watchers
+    cold.watches
 }
 
 #[cold]
 #[inline(never)]
-fn tell_all<P: Protocol>(handle: &Handle<P>, told: Watchers, pid: Pid, reason: &ExitReason) {
-    for watcher in told.into_iter() {
-        handle.tell(watcher, pid, reason);
-    }
-}
-
-/// The state of a process that was let go.
-pub(crate) enum After {
-    /// It waits; another worker may have it already.
-    Waits,
-    /// It is Ready: an event came while it ran, or it has used up its budget of events, and not yet
-    /// its slice.
-    Again,
-    /// It is Ready: it has more to do, and others come first.
-    GaveWay,
-}
-
-/// Lets go of a process that has perhaps not caught up with its events. Not part of `let_go`, as
-/// most have.
-///
-/// It does not get the body: a reference as an argument would have to stay exclusive until this
-/// returns, and the process is another worker's before that.
-#[cold]
-#[inline(never)]
-pub(crate) fn let_go_backlogged<P: Protocol>(
-    slot: &Slot<P>,
-    waits: Waits,
-    backlogged: Backlogged,
-) -> After {
-    if backlogged == Backlogged::No {
-        return let_go(slot, waits);
-    }
-    match let_go(slot, Waits::Turn) {
-        After::GaveWay if backlogged == Backlogged::Continue => After::Again,
-        after => after,
-    }
-}
-
-/// Lets go of the process. From the RMW on another worker may run it.
-pub(crate) fn let_go<P: Protocol>(slot: &Slot<P>, waits: Waits) -> After {
-    let let_go = match waits {
-        Waits::Turn => slot.state.yield_now(),
-        Waits::Commands => slot.state.block(),
-        Waits::Events | Waits::Wakes => slot.state.idle(),
-    };
-    match let_go {
-        Ok(LetGo::Waits) => After::Waits,
-        Ok(LetGo::Enqueue) if waits == Waits::Turn => After::GaveWay,
-        Ok(LetGo::Enqueue) => After::Again,
-        Err(error) => {
-            unreachable!("only the worker that made it Running lets go of it: {error}")
-        }
+fn fire_all<P: Protocol>(handle: &Handle<P>, told: &[Arc<Watch>], pid: Pid, reason: &ExitReason) {
+    for watch in told {
+        handle.fire(watch, pid, reason);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
+use crate::link::watch::add;
 use crate::process::life_cycle::take_over;
 use crate::process::output::Successor;
 use crate::table::body::{Body, EventList, Item, Signal, Waits};
@@ -134,7 +135,7 @@ impl<P: Protocol> Inbox<P> {
     ) {
         match signal {
             Signal::Upgrade(successor) => self.pending().successors.push(successor),
-            Signal::Attach(watcher) => body.cold().watchers.push(watcher),
+            Signal::Attach(watch) => add(&mut body.cold().watches, watch),
             Signal::Down(down) => {
                 if !down.monitor.0.is_cancelled() {
                     put(body, Event::Down(down));
@@ -146,13 +147,12 @@ impl<P: Protocol> Inbox<P> {
             Signal::Exited(exited) => {
                 self.pending().end.get_or_insert((*exited).into());
             }
-            Signal::Fail(error) => {
-                let failed = ProcessError::FunctionFailed(*error);
-                self.pending().end.get_or_insert(failed);
+            Signal::End(error) => {
+                self.pending().end.get_or_insert(*error);
             }
             Signal::Fetch => {
                 // SAFETY: the caller has the process.
-                let policy = unsafe { slot.mailbox.policy() };
+                let policy = unsafe { slot.policy() };
                 let fetched = policy.and_then(|policy| catch_panic(|| policy.fetch()).ok());
                 let messages = fetched.into_iter().flatten().map(Event::Message);
                 messages.for_each(|message| put(body, message));

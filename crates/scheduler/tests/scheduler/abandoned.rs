@@ -17,7 +17,7 @@ use filch_scheduler::{
     Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport,
 };
 
-use crate::common::{Command, Test, handle, scripted, waiting};
+use crate::common::{Command, Test, handle, scripted, until, waiting};
 
 /// Short: the calls of these tests outlast any patience.
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -102,7 +102,6 @@ fn asking(tag: u64) -> impl Process<Test> {
         } else {
             out.wait();
         }
-        Ok(())
     })
 }
 
@@ -169,9 +168,7 @@ fn a_command_that_returns_in_time_is_waited_for() {
     let handle = scheduler.handle();
     let returning = std::thread::spawn(move || {
         // Its process has ended: what is left is the command.
-        while handle.live() > 0 {
-            std::thread::yield_now();
-        }
+        until(|| handle.live() == 0);
         drop(keeper);
     });
     let report = scheduler.shutdown(Duration::from_secs(600)).unwrap();
@@ -213,7 +210,6 @@ fn a_step_that_never_returns() {
                 gate.pass();
             }
             out.done(1);
-            Ok(())
         });
         let stuck = scheduler.submit(process, "run", 0).unwrap();
         keeper.await_entry();
@@ -361,7 +357,6 @@ fn a_thread_local_value_whose_destructor_never_returns() {
     let process = scripted(move |_, _, out| {
         LOCAL.with(|local| *local.borrow_mut() = value.take());
         out.done(0);
-        Ok(())
     });
     // On the worker's thread, and not on this one.
     let process = scheduler.submit(process, "run", 0).unwrap();

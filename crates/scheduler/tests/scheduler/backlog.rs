@@ -8,7 +8,9 @@ use std::time::Duration;
 use filch_actors::prelude::*;
 use filch_scheduler::*;
 
-use crate::common::{Command, Scripted, Test, closed_once, handle, scripted, summing};
+use crate::common::{
+    Command, Scripted, Test, assert_terminated, closed_once, handle, scripted, start, summing,
+};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// More than the events of any step here.
@@ -41,9 +43,23 @@ where
         } else {
             rest(context, events, out);
         }
-        Ok(())
     });
     (process, inside, go_on)
+}
+
+/// Submits a [`gated`] process, and sends it that many messages while it is in its first step.
+pub(crate) fn submit_with(
+    scheduler: &Scheduler<Test>,
+    process: Scripted,
+    inside: &mpsc::Receiver<()>,
+    messages: u64,
+) -> ProcessHandle<Test> {
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    inside.recv().unwrap();
+    for number in 0..messages {
+        scheduler.send(process.pid(), (0, number)).unwrap();
+    }
+    process
 }
 
 /// Checks the order of the messages, and is done after that number of them.
@@ -81,18 +97,12 @@ fn others_come_before_a_backlog_is_through() {
             count(context, events, out);
         }
     });
-    let other = scripted(move |_, events, out| {
+    let other = start(&scheduler, move |_, events, out| {
         if !events.is_empty() {
             out.done(read.load(Ordering::Relaxed));
         }
-        Ok(())
     });
-    let other = scheduler.submit(other, "run", 0).unwrap();
-    let busy = scheduler.submit(busy, "run", 0).unwrap();
-    inside.recv().unwrap();
-    for number in 0..MANY {
-        scheduler.send(busy.pid(), (0, number)).unwrap();
-    }
+    let busy = submit_with(&scheduler, busy, &inside, MANY);
     scheduler.send(other.pid(), (0, 0)).unwrap();
     go_on.send(()).unwrap();
     assert!(other.join().unwrap() <= 16);
@@ -122,11 +132,7 @@ fn a_slice_changes_nothing_for_the_process() {
 /// have another step.
 pub(crate) fn doomed(scheduler: &Scheduler<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
     let (process, inside, go_on) = gated(|_, events, _| panic!("a step with {events:?}"));
-    let process = scheduler.submit(process, "run", 0).unwrap();
-    inside.recv().unwrap();
-    for number in 0..MANY {
-        scheduler.send(process.pid(), (0, number)).unwrap();
-    }
+    let process = submit_with(scheduler, process, &inside, MANY);
     (process, go_on)
 }
 
@@ -136,10 +142,7 @@ fn a_termination_does_not_stand_behind_it() {
     let (process, go_on) = doomed(&scheduler);
     scheduler.terminate(process.pid()).unwrap();
     go_on.send(()).unwrap();
-    match process.join() {
-        Err(JoinError::Process(ProcessError::Terminated)) => {}
-        other => panic!("{other:?}"),
-    }
+    assert_terminated(process.join());
 }
 
 #[test]
@@ -167,7 +170,6 @@ fn an_upgrade_does_not_and_the_new_version_has_the_rest() {
         let mut count = counting(MANY + 1, 3);
         move |context, events, out| {
             count(context, events, out);
-            Ok(())
         }
     }));
     scheduler.upgrade(pid, version, "run", 0).unwrap();
@@ -189,16 +191,9 @@ fn a_process_that_terminates_itself_has_no_other_step() {
         }
     });
     let closed = process.closed();
-    let process = scheduler.submit(process, "run", 0).unwrap();
-    inside.recv().unwrap();
-    for number in 0..MANY {
-        scheduler.send(process.pid(), (0, number)).unwrap();
-    }
+    let process = submit_with(&scheduler, process, &inside, MANY);
     go_on.send(()).unwrap();
-    match process.join() {
-        Err(JoinError::Process(ProcessError::Terminated)) => {}
-        other => panic!("{other:?}"),
-    }
+    assert_terminated(process.join());
     assert!(closed_once(&closed));
 }
 
@@ -231,11 +226,7 @@ fn a_completion_is_found_behind_it() {
                 out.wait();
             }
         });
-        let process = scheduler.submit(process, "run", 0).unwrap();
-        inside.recv().unwrap();
-        for number in 0..MANY {
-            scheduler.send(process.pid(), (0, number)).unwrap();
-        }
+        let process = submit_with(&scheduler, process, &inside, MANY);
         go_on.send(()).unwrap();
         assert_eq!(process.join().unwrap(), MANY);
     }
@@ -266,11 +257,7 @@ fn several_completions_are_found_at_a_time() {
             _ => {}
         }
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
-    inside.recv().unwrap();
-    for number in 0..5 {
-        scheduler.send(process.pid(), (0, number)).unwrap();
-    }
+    let process = submit_with(&scheduler, process, &inside, 5);
     go_on.send(()).unwrap();
     assert_eq!(process.join().unwrap(), 1);
 }
@@ -290,11 +277,7 @@ fn a_wait_for_commands_comes_to_rest() {
         events.retain(|event| !matches!(event, Event::Completed { .. }));
         count(context, events, out);
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
-    inside.recv().unwrap();
-    for number in 0..MANY {
-        scheduler.send(process.pid(), (0, number)).unwrap();
-    }
+    let process = submit_with(&scheduler, process, &inside, MANY);
     go_on.send(()).unwrap();
     let completion = completions.recv().unwrap();
     for number in [MANY, MANY + 1] {
@@ -364,11 +347,7 @@ fn a_cancel_stands_behind_it() {
             }
         }
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
-    inside.recv().unwrap();
-    for number in 0..MANY {
-        scheduler.send(process.pid(), (0, number)).unwrap();
-    }
+    let process = submit_with(&scheduler, process, &inside, MANY);
     let shutdown = std::thread::spawn(move || scheduler.shutdown(PATIENCE).unwrap());
     go_on.send(()).unwrap();
     assert_eq!(process.join().unwrap(), MANY);

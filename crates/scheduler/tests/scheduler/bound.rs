@@ -5,9 +5,9 @@ use std::sync::mpsc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use crate::common::{Scripted, scheduler, scripted};
+use crate::common::{Scripted, Test, scheduler, scripted, start};
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, Pid};
+use filch_scheduler::{BoundThread, Event, Pid, ProcessHandle, Scheduler};
 
 thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
@@ -26,8 +26,16 @@ fn counting(turns: u64, told: mpsc::Sender<ThreadId>) -> Scripted {
             left -= 1;
             out.go_on();
         }
-        Ok(())
     })
+}
+
+fn there(
+    scheduler: &Scheduler<Test>,
+    thread: &BoundThread<Test>,
+    process: Scripted,
+) -> ProcessHandle<Test> {
+    let submission = scheduler.submission(process, "run", 0);
+    submission.bound_to(thread).submit().unwrap()
 }
 
 #[test]
@@ -38,7 +46,7 @@ fn all_steps_are_taken_on_the_thread() {
     let processes: Vec<_> = (0..4)
         .map(|_| {
             let process = counting(9, told.clone());
-            bound.submission(process, "run", 0).submit().unwrap()
+            there(&scheduler, &bound, process)
         })
         .collect();
     // Company, which takes its steps anywhere else.
@@ -76,9 +84,8 @@ fn a_message_wakes_it_on_its_thread() {
                 out.done(value);
             }
         }
-        Ok(())
     });
-    let process = bound.submission(process, "run", 0).submit().unwrap();
+    let process = there(&scheduler, &bound, process);
     scheduler.send(process.pid(), (0, 7)).unwrap();
     assert_eq!(process.join().unwrap(), 7);
 }
@@ -93,9 +100,8 @@ fn who_is_bound_to_a_released_thread_goes_on() {
         } else {
             out.done(1);
         }
-        Ok(())
     });
-    let process = bound.submission(process, "run", 0).submit().unwrap();
+    let process = there(&scheduler, &bound, process);
     drop(bound);
     scheduler.send(process.pid(), (0, 0)).unwrap();
     assert_eq!(process.join().unwrap(), 1);
@@ -106,13 +112,11 @@ fn a_dump_names_the_process_that_runs() {
     let scheduler = scheduler(1);
     let (tell, inside) = mpsc::channel::<Pid>();
     let (go_on, gate) = mpsc::channel::<()>();
-    let process = scripted(move |context, _, out| {
+    let process = start(&scheduler, move |context, _, out| {
         tell.send(context.pid()).unwrap();
         gate.recv().unwrap();
         out.done(0);
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     let pid = inside.recv().unwrap();
     let dump = scheduler.dump().to_string();
     assert!(dump.contains(&format!("process {pid}")), "{dump}");

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use filch_scheduler::{
-    Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler,
-    StepOutput,
+    Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, Process,
+    ProcessError, ProcessHandle, Protocol, Scheduler, StepOutput,
 };
 
 pub(crate) enum Test {}
@@ -63,7 +63,7 @@ pub(crate) fn scheduler(workers: usize) -> Scheduler<Test> {
         .unwrap()
 }
 
-type Stepped = Result<(), String>;
+pub(crate) type Stepped = Result<(), String>;
 
 type Step =
     dyn FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Stepped + Send;
@@ -74,14 +74,40 @@ pub(crate) struct Scripted {
     closed: Arc<AtomicUsize>,
 }
 
-pub(crate) fn scripted(
-    step: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Stepped
+/// Makes a process whose steps are calls of that closure, which returns nothing if none can fail.
+pub(crate) fn scripted<R: IntoStepped>(
+    mut step: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> R
     + Send
     + 'static,
 ) -> Scripted {
     Scripted {
-        step: Box::new(step),
+        step: Box::new(move |context, events, out| step(context, events, out).into_stepped()),
         closed: Arc::default(),
+    }
+}
+
+/// Submits a process whose steps are calls of that closure.
+pub(crate) fn start<R, F>(scheduler: &Handle<Test>, step: F) -> ProcessHandle<Test>
+where
+    R: IntoStepped,
+    F: FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> R + Send + 'static,
+{
+    scheduler.submit(scripted(step), "run", 0).unwrap()
+}
+
+pub(crate) trait IntoStepped {
+    fn into_stepped(self) -> Stepped;
+}
+
+impl IntoStepped for () {
+    fn into_stepped(self) -> Stepped {
+        Ok(())
+    }
+}
+
+impl IntoStepped for Stepped {
+    fn into_stepped(self) -> Stepped {
+        self
     }
 }
 
@@ -116,6 +142,40 @@ impl Process<Test> for Scripted {
     }
 }
 
+/// Makes a process with that `init`. It is done with 1 in its first step.
+pub(crate) fn beginning<F>(init: F) -> impl Process<Test> + 'static
+where
+    F: FnOnce(&Context<'_, Test>) -> Result<(), InitError<Test>> + Send + 'static,
+{
+    Beginning(Some(init))
+}
+
+struct Beginning<F>(Option<F>);
+
+impl<F> Process<Test> for Beginning<F>
+where
+    F: FnOnce(&Context<'_, Test>) -> Result<(), InitError<Test>> + Send,
+{
+    fn init(
+        &mut self,
+        context: &Context<'_, Test>,
+        _: &str,
+        _: u64,
+    ) -> Result<(), InitError<Test>> {
+        self.0.take().unwrap()(context)
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Test>,
+        _: Events<'_, Test>,
+        out: &mut StepOutput<Test>,
+    ) -> Result<(), String> {
+        out.done(1);
+        Ok(())
+    }
+}
+
 /// Makes a process that waits for `n` messages and is done with the sum of their numbers.
 pub(crate) fn summing(n: u64) -> Scripted {
     let (mut seen, mut sum) = (0, 0);
@@ -131,7 +191,6 @@ pub(crate) fn summing(n: u64) -> Scripted {
         } else {
             out.idle();
         }
-        Ok(())
     })
 }
 
@@ -143,8 +202,16 @@ pub(crate) fn waiting() -> Scripted {
         } else {
             out.idle();
         }
-        Ok(())
     })
+}
+
+#[track_caller]
+pub(crate) fn assert_terminated<P: Protocol, H, T>(ended: Result<T, JoinError<P, H>>) {
+    match ended {
+        Err(JoinError::Process(ProcessError::Terminated)) => {}
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it ended by itself"),
+    }
 }
 
 pub(crate) fn closed_once(closed: &AtomicUsize) -> bool {
@@ -152,13 +219,20 @@ pub(crate) fn closed_once(closed: &AtomicUsize) -> bool {
 }
 
 /// Waits until the value has been dropped: by a worker that is leaving, say.
+#[track_caller]
 pub(crate) fn until_dropped(weak: &Weak<()>) {
+    until(|| weak.strong_count() == 0);
+}
+
+/// Waits until that holds, which it does soon or never.
+#[track_caller]
+pub(crate) fn until(mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
-    while weak.strong_count() > 0 {
-        assert!(begun.elapsed() < LONGEST, "it is never dropped");
+    while !holds() {
+        assert!(begun.elapsed() < LONGEST, "it has not come");
         thread::yield_now();
     }
 }
 
-/// Far longer than any worker takes to leave: a test that waits so long has failed.
+/// Far longer than any worker takes to come to something: a test that waits so long has failed.
 const LONGEST: Duration = Duration::from_secs(60);

@@ -109,9 +109,11 @@ fn a_scheduler_is_unwind_safe() {
 fn workers_come_and_go_and_are_called_as_the_builder_says() {
     let scheduler = Scheduler::<Test>::builder()
         .workers(1)
-        .max_workers(3)
-        .thread_name("loom")
-        .stack_size(1 << 20)
+        .threads(|set| {
+            set.max_processors(3)
+                .thread_name("loom")
+                .stack_size(1 << 20)
+        })
         .build()
         .unwrap();
     assert_eq!(scheduler.set_workers(3).unwrap(), 1);
@@ -124,7 +126,6 @@ fn workers_come_and_go_and_are_called_as_the_builder_says() {
     let named = scripted(|_, _, out| {
         let name = std::thread::current().name().unwrap().to_owned();
         out.done(u64::from(name.starts_with("loom-")));
-        Ok(())
     });
     assert_eq!(scheduler.execute(named, "run", 0).unwrap(), 1);
     assert_eq!(scheduler.set_workers(1).unwrap(), 3);

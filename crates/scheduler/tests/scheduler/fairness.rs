@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 
-use crate::common::{Scripted, scheduler, scripted};
+use crate::common::{Scripted, scheduler, scripted, start};
 use filch_scheduler::Pid;
 
 /// On one worker: a pair plays ping-pong on top of the deque, a third process goes on for ever in
@@ -44,7 +44,6 @@ fn the_bottom_of_the_deque_is_reached_whoever_plays_on_top() {
                 over.store(true, Ordering::Release);
                 out.done(1);
             }
-            Ok(())
         }
     });
     let busy = scripted({
@@ -55,7 +54,6 @@ fn the_bottom_of_the_deque_is_reached_whoever_plays_on_top() {
             } else {
                 out.go_on();
             }
-            Ok(())
         }
     });
     let players = players.map(|player| scheduler.submit(player, "run", 0).unwrap());
@@ -82,20 +80,18 @@ fn a_message_does_not_wait_behind_all_that_are_new() {
             } else {
                 out.done(turns.fetch_add(1, Ordering::Relaxed));
             }
-            Ok(())
         })
     };
     let hears = scheduler.submit(turn(true), "run", 0).unwrap();
     scheduler.wait_for_standstill().unwrap();
     let (keeps, is_kept) = mpsc::channel();
     let (goes_on, may_go_on) = mpsc::channel();
-    let keeper = scripted(move |_, _, out| {
+    let keeper = start(&scheduler, move |_, _, out| {
         keeps.send(()).map_err(|error| error.to_string())?;
         may_go_on.recv().map_err(|error| error.to_string())?;
         out.done(0);
         Ok(())
     });
-    let keeper = scheduler.submit(keeper, "run", 0).unwrap();
     is_kept.recv().unwrap();
     let submit = |_| scheduler.submit(turn(false), "run", 0).unwrap();
     let new: Vec<_> = (0..200).map(submit).collect();

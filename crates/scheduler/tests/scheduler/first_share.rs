@@ -4,10 +4,8 @@
 use std::sync::{Arc, mpsc};
 
 use crate::backlog::gated;
-use crate::common::{Command, scheduler, scripted};
-use filch_scheduler::{
-    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
-};
+use crate::common::{Command, scheduler, start};
+use filch_scheduler::{Event, Events, Protocol, Scheduler, from_fn};
 
 /// More than a step gets while their cost is unknown, and no more than a step may get.
 const SOME: u64 = 40;
@@ -21,7 +19,7 @@ fn a_completion_comes_first_where_one_is_waited_for() {
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel::<()>();
     let (mut steps, mut seen) = (0, Vec::new());
-    let process = scripted(move |_, events, out| {
+    let process = start(&scheduler, move |_, events, out| {
         steps += 1;
         if steps == 1 {
             entered.send(()).unwrap();
@@ -46,9 +44,7 @@ fn a_completion_comes_first_where_one_is_waited_for() {
         } else {
             out.idle();
         }
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     inside.recv().unwrap();
     // The worker is kept until all of it is in the queue.
     let (other, other_inside, other_go_on) = gated(|_, _, _| {});
@@ -77,47 +73,24 @@ impl Protocol for Counted {
     type Error = String;
 }
 
-/// Fails in its first step with messages, which it does not take.
-struct Fails {
-    /// Tells the number of its events.
-    given: mpsc::Sender<usize>,
-    gate: mpsc::Receiver<()>,
-}
-
-impl Process<Counted> for Fails {
-    fn init(
-        &mut self,
-        _: &Context<'_, Counted>,
-        _: &str,
-        (): (),
-    ) -> Result<(), InitError<Counted>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Counted>,
-        events: Events<'_, Counted>,
-        out: &mut StepOutput<Counted>,
-    ) -> Result<(), String> {
-        self.given.send(events.len()).unwrap();
-        if events.len() > 0 {
-            std::mem::forget(events);
-            return Err("it fails".into());
-        }
-        self.gate.recv().unwrap();
-        out.idle();
-        Ok(())
-    }
-}
-
 /// The step with the one event fails: the process ends, and all events are dropped.
 #[test]
 fn the_others_go_with_a_process_that_fails_with_the_first() {
     let scheduler = Scheduler::<Counted>::builder().workers(1).build().unwrap();
     let (given, steps) = mpsc::channel();
     let (go_on, gate) = mpsc::channel();
-    let process = scheduler.submit(Fails { given, gate }, "run", ()).unwrap();
+    // Fails in its first step with messages, which it does not take.
+    let fails = from_fn(move |_, events: Events<'_, Counted>, out| {
+        given.send(events.len()).unwrap();
+        if events.len() > 0 {
+            std::mem::forget(events);
+            return Err("it fails".into());
+        }
+        gate.recv().unwrap();
+        out.idle();
+        Ok(())
+    });
+    let process = scheduler.submit(fails, "run", ()).unwrap();
     assert_eq!(steps.recv(), Ok(0));
     let alive = Arc::new(());
     for _ in 0..SOME {

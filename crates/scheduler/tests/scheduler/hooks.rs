@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::common::{Test, closed_once, handle, scripted, summing, waiting};
+use crate::common::{Test, closed_once, handle, scripted, start, summing, waiting};
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Context, ExitReason, HookError, LifeCycle, Pid, ProcessError, Scheduler, SubmitError,
+    Context, ExitReason, InitError, LifeCycle, Pid, ProcessError, Scheduler, SubmitError,
 };
 
 /// Notes every start and every end. Refuses the second process, panics at the start of the third.
@@ -73,7 +73,7 @@ fn starts_may_be_refused_and_ends_are_told_once() {
     let error = scheduler.submit(refused, "run", 0).unwrap_err();
     assert!(matches!(
         &error,
-        SubmitError::Hook(HookError::Refused(error)) if error == "not you"
+        SubmitError::Init(InitError::Refused(error)) if error == "not you"
     ));
     assert_eq!(error.to_string(), "the start was refused: not you");
     assert!(closed_once(&closed));
@@ -95,11 +95,7 @@ fn starts_may_be_refused_and_ends_are_told_once() {
     scheduler.terminate(terminated.pid()).unwrap();
     assert!(terminated.join().is_err());
     let cancelled = scheduler.submit(waiting(), "run", 0).unwrap();
-    let deaf = scripted(|_, _, out| {
-        out.idle();
-        Ok(())
-    });
-    let deaf = scheduler.submit(deaf, "run", 0).unwrap();
+    let deaf = start(&scheduler, |_, _, out| out.idle());
     let deaf_pid = deaf.pid();
     scheduler.shutdown(Duration::from_millis(1)).unwrap();
     // The processes that had ended had been told of when the shutdown returned.
@@ -148,7 +144,6 @@ fn the_last_word_counts() {
     let process = scripted(move |_, _, out| {
         let _ = &bomb;
         out.done(1);
-        Ok(())
     });
     assert!(scheduler.execute(process, "run", 0).is_err());
     let told = last.0.lock().unwrap().take();

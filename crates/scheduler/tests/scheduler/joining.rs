@@ -3,13 +3,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
 use filch_scheduler::{Completion, Event, JoinError, ProcessError, Protocol, Scheduler};
 
-use crate::common::{Command, scheduler, scripted, summing, waiting};
+use crate::common::{Command, scheduler, scripted, start, summing, until, waiting};
 
 #[test]
 fn a_join_that_does_not_wait_gives_the_handle_back() {
@@ -22,7 +22,7 @@ fn a_join_that_does_not_wait_gives_the_handle_back() {
     let Err(JoinError::NotYet(process)) = process.join_timeout(Duration::ZERO) else {
         panic!("nobody has sent to it")
     };
-    let Err(JoinError::NotYet(process)) = process.join_deadline(Instant::now()) else {
+    let Err(JoinError::NotYet(process)) = process.join_timeout(Duration::ZERO) else {
         panic!("nobody has sent to it")
     };
     assert_eq!(process.pid(), pid);
@@ -60,11 +60,8 @@ fn the_exit_calls() {
     scheduler.send(pid, (0, 3)).unwrap();
     assert_eq!(take.recv().unwrap(), 3);
 
-    let failing = scripted(|_, _, _| Err("no".to_owned()));
-    let failing = scheduler.submit(failing, "run", 0).unwrap();
-    while !failing.has_ended() {
-        std::thread::yield_now();
-    }
+    let failing = start(&scheduler, |_, _, _| Err("no".to_owned()));
+    until(|| failing.has_ended());
     let here = std::thread::current().id();
     failing.on_exit(move |exit| {
         assert!(matches!(exit, Err(ProcessError::Failed(message)) if message == "no"));
@@ -81,19 +78,12 @@ fn who_joins_runs_nothing_else() {
     let scheduler = scheduler(2);
     let here = std::thread::current().id();
     for _ in 0..1_000 {
-        let other = scripted(move |_, _, out| {
+        let other = start(&scheduler, move |_, _, out| {
             out.done(u64::from(std::thread::current().id() == here));
-            Ok(())
         });
-        let other = scheduler.submit(other, "run", 0).unwrap();
-        let own = scripted(|_, _, out| {
-            out.done(2);
-            Ok(())
-        });
+        let own = scripted(|_, _, out| out.done(2));
         assert_eq!(scheduler.submit(own, "run", 0).unwrap().join().unwrap(), 2);
-        while !other.has_ended() {
-            std::thread::yield_now();
-        }
+        until(|| other.has_ended());
         assert_eq!(other.join().unwrap(), 0, "on the thread that joins");
     }
 }
@@ -104,10 +94,7 @@ fn watching_races_with_the_end() {
     let scheduler = scheduler(2);
     let calls: Arc<Vec<AtomicUsize>> = Arc::new((0..5_000).map(|_| AtomicUsize::new(0)).collect());
     for number in 0..calls.len() {
-        let process = scripted(move |_, _, out| {
-            out.done(number as u64);
-            Ok(())
-        });
+        let process = scripted(move |_, _, out| out.done(number as u64));
         let calls = Arc::clone(&calls);
         let process = scheduler.submit(process, "run", 0).unwrap();
         process.on_exit(move |exit| {
@@ -291,16 +278,14 @@ fn a_child_is_a_command() {
 fn a_completion_knows_whether_anybody_waits_for_it() {
     let scheduler = scheduler(2);
     let (give, completions) = mpsc::channel();
-    let process = scripted(move |_, events, out| {
+    let process = start(&scheduler, move |_, events, out| {
         if events.is_empty() {
             out.yield_command(0, Command::Give(give.clone()));
             out.idle();
         } else {
             out.done(0);
         }
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     let completion = completions.recv().unwrap();
     assert!(completion.is_wanted());
     completion.handle().send(process.pid(), (0, 0)).unwrap();
@@ -328,14 +313,10 @@ fn a_process_is_awaited_and_executed_with_a_limit() {
     };
     scheduler.send(idle.pid(), (0, 5)).unwrap();
     assert_eq!(idle.join().unwrap(), 5);
-    let quick = scripted(|_, _, out| {
-        out.done(4);
-        Ok(())
-    });
+    let quick = scripted(|_, _, out| out.done(4));
     let quick = scheduler.execute_timeout(quick, "run", 0, Duration::from_secs(60));
     assert_eq!(quick.unwrap(), 4);
-    let failing = scripted(|_, _, _| Err("oh".to_owned()));
-    let failing = scheduler.submit(failing, "run", 0).unwrap();
+    let failing = start(&scheduler, |_, _, _| Err("oh".to_owned()));
     let failing = scheduler.spawn(failing);
     let failed = failing.unwrap().join().unwrap();
     assert!(matches!(failed, Err(ProcessError::Failed(text)) if text == "oh"));

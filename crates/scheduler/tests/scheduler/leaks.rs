@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::common::{Command, Test, scheduler, scripted, summing, until_dropped, waiting};
+use crate::common::{
+    Command, Test, beginning, scheduler, scripted, start, summing, until_dropped, waiting,
+};
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    CommandHandler, Completion, Context, Door, Events, InitError, JoinError, MailboxPolicy,
-    Process, ProcessError, Protocol, Scheduler, SendError, StepOutput, SubmitError, Undelivered,
+    CommandHandler, Completion, Door, JoinError, MailboxPolicy, ProcessError, Protocol, Scheduler,
+    SendError, StepOutput, SubmitError, Undelivered, from_fn,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,14 +46,12 @@ fn with_hoarder() -> (Scheduler<Test>, Arc<()>) {
 #[test]
 fn a_handler_that_keeps_completions_is_dropped_by_the_shutdown() {
     let (scheduler, alive) = with_hoarder();
-    let process = scripted(|_, events, out| {
+    let process = start(&scheduler, |_, events, out| {
         if events.is_empty() {
             out.yield_command(0, Command::Echo(1));
         }
         out.wait();
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     scheduler.shutdown(Duration::from_millis(1)).unwrap();
     assert!(process.join().is_err());
     assert_eq!(Arc::strong_count(&alive), 1);
@@ -109,7 +109,6 @@ fn an_ended_process_is_not_listed() {
     let process = scripted(move |_, _, out| {
         out.yield_command(0, Command::Give(give.clone()));
         out.done(1);
-        Ok(())
     });
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
     let completion = completions.recv().unwrap();
@@ -123,32 +122,17 @@ fn an_ended_process_is_not_listed() {
 /// admitted, so it must end.
 #[test]
 fn an_init_that_outlasts_the_shutdown() {
-    struct Slow {
-        entered: mpsc::Sender<()>,
-        gate: mpsc::Receiver<()>,
-    }
-    impl Process<Test> for Slow {
-        fn init(&mut self, _: &Context<'_, Test>, _: &str, _: u64) -> Result<(), InitError<Test>> {
-            self.entered.send(()).unwrap();
-            self.gate.recv().unwrap();
-            Ok(())
-        }
-        fn step(
-            &mut self,
-            _: &Context<'_, Test>,
-            _: Events<'_, Test>,
-            out: &mut StepOutput<Test>,
-        ) -> Result<(), String> {
-            out.done(1);
-            Ok(())
-        }
-    }
     let scheduler = scheduler(2);
     let handle = scheduler.handle();
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel();
+    let slow = beginning(move |_| {
+        entered.send(()).unwrap();
+        gate.recv().unwrap();
+        Ok(())
+    });
     std::thread::scope(|scope| {
-        let submitter = scope.spawn(move || handle.submit(Slow { entered, gate }, "run", 0));
+        let submitter = scope.spawn(move || handle.submit(slow, "run", 0));
         inside.recv().unwrap();
         let report = scheduler.shutdown(Duration::ZERO).unwrap();
         assert_eq!(report.stuck.len(), 1);
@@ -169,7 +153,6 @@ fn the_workers_of_a_scheduler_that_shut_down_from_inside_leave() {
         move |_, _, out| {
             drop(owner.lock().unwrap().take());
             out.done(1);
-            Ok(())
         }
     });
     assert_eq!(handle.submit(process, "run", 0).unwrap().join().unwrap(), 1);
@@ -191,30 +174,6 @@ fn a_scheduler_that_is_dropped_by_its_worker_when_nobody_lives() {
         type Output = Option<Scheduler<Travel>>;
         type Error = String;
     }
-    struct Traveller(Arc<Mutex<Option<Scheduler<Travel>>>>, Arc<AtomicBool>);
-    impl Process<Travel> for Traveller {
-        fn init(
-            &mut self,
-            _: &Context<'_, Travel>,
-            _: &str,
-            (): (),
-        ) -> Result<(), InitError<Travel>> {
-            Ok(())
-        }
-        fn step(
-            &mut self,
-            _: &Context<'_, Travel>,
-            _: Events<'_, Travel>,
-            out: &mut StepOutput<Travel>,
-        ) -> Result<(), String> {
-            if self.1.load(Ordering::Acquire) {
-                out.done(self.0.lock().unwrap().take());
-            } else {
-                out.go_on();
-            }
-            Ok(())
-        }
-    }
     let alive = Arc::new(());
     let kept = Arc::clone(&alive);
     let scheduler = Scheduler::<Travel>::builder()
@@ -226,11 +185,15 @@ fn a_scheduler_that_is_dropped_by_its_worker_when_nobody_lives() {
         .unwrap();
     let handle = scheduler.handle();
     let (place, go) = (Arc::new(Mutex::new(None)), Arc::new(AtomicBool::new(false)));
-    drop(
-        handle
-            .submit(Traveller(Arc::clone(&place), Arc::clone(&go)), "run", ())
-            .unwrap(),
-    );
+    let (taken, told) = (Arc::clone(&place), Arc::clone(&go));
+    let traveller = from_fn(move |_, _, out: &mut StepOutput<Travel>| {
+        match told.load(Ordering::Acquire) {
+            true => out.done(taken.lock().unwrap().take()),
+            false => out.go_on(),
+        }
+        Ok(())
+    });
+    drop(handle.submit(traveller, "run", ()).unwrap());
     *place.lock().unwrap() = Some(scheduler);
     go.store(true, Ordering::Release);
     let weak = Arc::downgrade(&alive);
@@ -273,29 +236,6 @@ impl Protocol for Shared {
     type Error = String;
 }
 
-/// Panics when it has had a few steps with messages.
-struct Fragile(u32);
-
-impl Process<Shared> for Fragile {
-    fn init(&mut self, _: &Context<'_, Shared>, _: &str, (): ()) -> Result<(), InitError<Shared>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Shared>,
-        events: Events<'_, Shared>,
-        out: &mut StepOutput<Shared>,
-    ) -> Result<(), String> {
-        if events.len() > 0 {
-            self.0 -= 1;
-        }
-        assert!(self.0 > 0, "enough");
-        out.idle();
-        Ok(())
-    }
-}
-
 /// It panics in the middle of a backlog.
 #[test]
 fn what_a_panic_leaves_is_dropped() {
@@ -305,7 +245,14 @@ fn what_a_panic_leaves_is_dropped() {
         .build()
         .unwrap();
     let message = Arc::new(());
-    let process = scheduler.submit(Fragile(3), "run", ()).unwrap();
+    let mut left = 3;
+    let fragile = from_fn(move |_, events, out: &mut StepOutput<Shared>| {
+        left -= u32::from(events.len() > 0);
+        assert!(left > 0, "enough");
+        out.idle();
+        Ok(())
+    });
+    let process = scheduler.submit(fragile, "run", ()).unwrap();
     let mut accepted = 0;
     while scheduler.send(process.pid(), Arc::clone(&message)).is_ok() {
         accepted += 1;

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use crate::common::{Command, Test, closed_once, scheduler, scripted, start, summing, waiting};
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
 use filch_scheduler::{CommandError, Event, ProcessError, Scheduler};
@@ -17,7 +17,6 @@ fn a_process_that_is_done_at_once() {
             "the first step of a process nobody sent anything to"
         );
         out.done(7);
-        Ok(())
     });
     let closed = process.closed();
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 7);
@@ -52,7 +51,7 @@ fn completions_carry_the_tag_of_their_command() {
                 let Event::Completed { tag, result } = event else {
                     panic!("nobody sent {event:?}")
                 };
-                assert_eq!(result.map_err(|error| error.to_string())?, tag * tag);
+                assert_eq!(result.unwrap(), tag * tag);
                 squares.push(tag);
             }
             if squares.len() < 20 {
@@ -65,7 +64,6 @@ fn completions_carry_the_tag_of_their_command() {
                 );
                 out.done(20);
             }
-            Ok(())
         })
     };
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 20);
@@ -132,7 +130,7 @@ fn a_message_does_not_wake_a_process_that_waits_for_a_command() {
     let scheduler = scheduler(2);
     let (give, completions) = mpsc::channel();
     let mut steps = 0;
-    let process = scripted(move |_, events, out| {
+    let handle = start(&scheduler, move |_, events, out| {
         steps += 1;
         match steps {
             1 => {
@@ -148,9 +146,7 @@ fn a_message_does_not_wake_a_process_that_waits_for_a_command() {
                 out.done(events.len() as u64);
             }
         }
-        Ok(())
     });
-    let handle = scheduler.submit(process, "run", 0).unwrap();
     let completion = completions.recv().unwrap();
     scheduler.send(handle.pid(), (0, 1)).unwrap();
     assert_eq!((completion.pid(), completion.tag()), (handle.pid(), 9));
@@ -167,7 +163,7 @@ fn an_idle_process_is_woken_by_a_message_and_by_a_completion() {
     let scheduler = scheduler(2);
     let (give, completions) = mpsc::channel();
     let (mut messages, mut replies) = (0, 0);
-    let process = scripted(move |_, events, out| {
+    let handle = start(&scheduler, move |_, events, out| {
         if events.is_empty() {
             out.yield_command(0, Command::Give(give.clone()));
         }
@@ -187,7 +183,6 @@ fn an_idle_process_is_woken_by_a_message_and_by_a_completion() {
         }
         Ok(())
     });
-    let handle = scheduler.submit(process, "run", 0).unwrap();
     completions.recv().unwrap().complete(30);
     scheduler.send(handle.pid(), (0, 12)).unwrap();
     assert_eq!(handle.join().unwrap(), 42);
@@ -207,7 +202,6 @@ fn a_process_that_goes_on_is_stepped_again_after_the_others() {
         } else {
             out.go_on();
         }
-        Ok(())
     });
     let handle = scheduler.submit(busy, "run", 0).unwrap();
     // On one worker this only ever ends if the busy one gives way.
@@ -247,7 +241,6 @@ fn a_process_sends_to_itself_and_submits_others() {
                 out.done(1);
             }
         }
-        Ok(())
     });
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
 }
@@ -258,7 +251,7 @@ fn messages_of_one_sender_arrive_in_order() {
     const EACH: u64 = 5_000;
     let scheduler = scheduler(2);
     let mut next = [0; SENDERS];
-    let receiver = scripted(move |_, events, out| {
+    let handle = start(&scheduler, move |_, events, out| {
         for event in events {
             let Event::Message((sender, value)) = event else {
                 panic!("{event:?}")
@@ -271,9 +264,7 @@ fn messages_of_one_sender_arrive_in_order() {
         } else {
             out.idle();
         }
-        Ok(())
     });
-    let handle = scheduler.submit(receiver, "run", 0).unwrap();
     let pid = handle.pid();
     std::thread::scope(|scope| {
         for sender in 0..SENDERS {
@@ -291,10 +282,7 @@ fn messages_of_one_sender_arrive_in_order() {
 #[test]
 fn waiting_for_nothing_is_an_error_and_not_a_hang() {
     let scheduler = scheduler(1);
-    let process = scripted(|_, _, out| {
-        out.wait();
-        Ok(())
-    });
+    let process = scripted(|_, _, out| out.wait());
     let closed = process.closed();
     let error = scheduler.execute(process, "run", 0).unwrap_err();
     assert!(
@@ -318,7 +306,6 @@ fn thousands_of_commands_at_once() {
         } else {
             out.wait();
         }
-        Ok(())
     });
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
 }
@@ -327,12 +314,10 @@ fn thousands_of_commands_at_once() {
 fn a_completion_that_comes_after_the_end_harms_nobody() {
     let scheduler = scheduler(2);
     let (give, completions) = mpsc::channel();
-    let process = scripted(move |_, _, out| {
+    let handle = start(&scheduler, move |_, _, out| {
         out.yield_command(0, Command::Give(give.clone()));
         out.done(1);
-        Ok(())
     });
-    let handle = scheduler.submit(process, "run", 0).unwrap();
     let old = handle.pid();
     assert_eq!(handle.join().unwrap(), 1);
     let completion = completions.recv().unwrap();

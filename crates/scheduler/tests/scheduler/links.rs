@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, mpsc};
 
-use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, summing, waiting};
+use crate::common::{
+    Command, Scripted, Test, assert_terminated, closed_once, scheduler, scripted, start, summing,
+    waiting,
+};
 use crate::monitors::listening;
 use filch_scheduler::{Event, ExitReason, JoinError, Pid, ProcessError, ProcessHandle};
 
@@ -111,10 +114,7 @@ fn who_traps_exits_gets_both_kinds_as_events() {
     assert_eq!(told.recv().unwrap().1, ExitReason::Terminated);
     // A termination is not an exit to be trapped.
     scheduler.terminate(trapping.pid()).unwrap();
-    assert!(matches!(
-        trapping.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(trapping.join());
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn an_unlink_in_a_step_holds_for_all_later_ones() {
 fn messages_are_kept_while_a_signal_is_looked_at() {
     let scheduler = scheduler(2);
     let (give, completions) = mpsc::channel();
-    let blocked = scripted(move |_, events, out| {
+    let blocked = start(&scheduler, move |_, events, out| {
         if events.is_empty() {
             out.yield_command(0, Command::Give(give.clone()));
             out.wait();
@@ -216,7 +216,6 @@ fn messages_are_kept_while_a_signal_is_looked_at() {
         out.done(1);
         Ok(())
     });
-    let blocked = scheduler.submit(blocked, "run", 0).unwrap();
     let completion = completions.recv().unwrap();
     for value in [1, 2] {
         scheduler.send(blocked.pid(), (0, value)).unwrap();
@@ -236,13 +235,11 @@ fn nothing_that_was_kept_stays_behind() {
     let alive = Arc::new(());
     let (give, completions) = mpsc::channel();
     let inside = Arc::clone(&alive);
-    let blocked = scripted(move |_, _, out| {
+    let blocked = start(&scheduler, move |_, _, out| {
         let _ = &inside;
         out.yield_command(0, Command::Give(give.clone()));
         out.wait();
-        Ok(())
     });
-    let blocked = scheduler.submit(blocked, "run", 0).unwrap();
     let completion = completions.recv().unwrap();
     scheduler.send(blocked.pid(), (0, 1)).unwrap();
     let (tell, _told) = mpsc::channel();

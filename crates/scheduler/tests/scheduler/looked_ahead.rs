@@ -3,8 +3,8 @@
 
 use std::sync::mpsc;
 
-use crate::backlog::{MANY, PATIENCE, gated, scheduler};
-use crate::common::{Command, Test, scripted, summing};
+use crate::backlog::{MANY, PATIENCE, gated, scheduler, submit_with};
+use crate::common::{Command, Test, scripted, start, summing};
 use filch_scheduler::{Event, Scheduler};
 
 /// An upgrade makes the worker move all events at once: the new version gets the cancel in its
@@ -22,9 +22,8 @@ fn a_cancel_stands_behind_it_where_a_worker_has_looked_ahead() {
                 event => panic!("{event:?}"),
             }
         }
-        Ok(())
     }));
-    let process = scripted(move |context, _, _| {
+    let process = start(&scheduler, move |context, _, _| {
         for number in 0..MANY {
             context.send(context.pid(), (0, number)).unwrap();
         }
@@ -33,9 +32,7 @@ fn a_cancel_stands_behind_it_where_a_worker_has_looked_ahead() {
         let version = Box::new(version.take().unwrap());
         let handle = context.handle();
         handle.upgrade(context.pid(), version, "run", 0).unwrap();
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     give.send(scheduler).unwrap();
     assert_eq!(process.join().unwrap(), MANY);
 }
@@ -68,11 +65,7 @@ fn a_cancel_behind_it_ends_a_wait_for_commands() {
             out.done(7);
         }
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
-    inside.recv().unwrap();
-    for number in 0..100 {
-        scheduler.send(process.pid(), (0, number)).unwrap();
-    }
+    let process = submit_with(&scheduler, process, &inside, 100);
     go_on.send(()).unwrap();
     let completion = completions.recv().unwrap();
     scheduler.wait_for_standstill().unwrap();
@@ -114,7 +107,6 @@ fn what_was_cut_in_a_step_is_in_no_later_one() {
         if seen == [0, 1] {
             out.done(1);
         }
-        Ok(())
     }));
     scheduler.upgrade(process.pid(), version, "run", 0).unwrap();
     go_on.send(()).unwrap();

@@ -4,9 +4,9 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::common::{Command, Scripted, Test, scheduler, scripted, summing, waiting};
+use crate::common::{Command, Scripted, beginning, scheduler, scripted, start, summing, waiting};
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, ExitReason, Monitor, Pid};
+use filch_scheduler::{Event, ExitReason, InitError, Monitor, Pid};
 
 type Told = (Pid, Monitor, ExitReason);
 
@@ -22,7 +22,6 @@ pub(crate) fn listening() -> (Scripted, mpsc::Receiver<Told>) {
                 _ => {}
             }
         }
-        Ok(())
     });
     (process, told)
 }
@@ -92,16 +91,14 @@ fn a_stranger_is_no_process() {
 fn being_watched_costs_no_step() {
     let scheduler = scheduler(1);
     let (told, idle) = mpsc::channel();
-    let watched = scripted(move |_, events, out| {
+    let watched = start(&scheduler, move |_, events, out| {
         told.send(events.len()).unwrap();
         if events.is_empty() {
             out.idle();
         } else {
             out.done(0);
         }
-        Ok(())
     });
-    let watched = scheduler.submit(watched, "run", 0).unwrap();
     assert_eq!(idle.recv().unwrap(), 0);
     let (watcher, heard) = listening();
     let watcher = scheduler.submit(watcher, "run", 0).unwrap();
@@ -123,7 +120,7 @@ fn a_down_does_not_end_a_wait_for_commands() {
     let (give, completions) = mpsc::channel();
     let watched = scheduler.submit(mortal(), "run", 0).unwrap();
     let pid = watched.pid();
-    let watcher = scripted(move |context, events, out| {
+    let watcher = start(&scheduler, move |context, events, out| {
         if events.is_empty() {
             context.monitor(pid);
             out.yield_command(0, Command::Give(give.clone()));
@@ -137,7 +134,6 @@ fn a_down_does_not_end_a_wait_for_commands() {
         out.done(1);
         Ok(())
     });
-    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
     let completion = completions.recv().unwrap();
     scheduler.send(pid, (0, 0)).unwrap();
     assert_eq!(watched.join().unwrap(), 0);
@@ -181,7 +177,6 @@ fn who_watches_itself_or_is_gone_is_told_nothing() {
     let process = scripted(|context, _, out| {
         context.monitor(context.pid());
         out.done(1);
-        Ok(())
     });
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
     let watched = scheduler.submit(mortal(), "run", 0).unwrap();
@@ -197,36 +192,15 @@ fn who_watches_itself_or_is_gone_is_told_nothing() {
 /// A process that is watched from its own `init`, which refuses.
 #[test]
 fn one_that_never_starts() {
-    use filch_scheduler::{Context, Events, InitError, Process, StepOutput};
-
-    struct Unwilling(Pid);
-    impl Process<Test> for Unwilling {
-        fn init(
-            &mut self,
-            context: &Context<'_, Test>,
-            _: &str,
-            _: u64,
-        ) -> Result<(), InitError<Test>> {
-            context.handle().monitor(self.0, context.pid());
-            Err(InitError::Failed("not today".to_owned()))
-        }
-        fn step(
-            &mut self,
-            _: &Context<'_, Test>,
-            _: Events<'_, Test>,
-            _: &mut StepOutput<Test>,
-        ) -> Result<(), String> {
-            unreachable!("it never starts")
-        }
-    }
     let scheduler = scheduler(1);
     let (watcher, told) = listening();
     let watcher = scheduler.submit(watcher, "run", 0).unwrap();
-    assert!(
-        scheduler
-            .submit(Unwilling(watcher.pid()), "run", 0)
-            .is_err()
-    );
+    let pid = watcher.pid();
+    let unwilling = beginning(move |context| {
+        context.handle().monitor(pid, context.pid());
+        Err(InitError::Failed("not today".to_owned()))
+    });
+    assert!(scheduler.submit(unwilling, "run", 0).is_err());
     let (_, _, reason) = told.recv().unwrap();
     assert_eq!(
         reason,

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::common::{Command, scheduler, scripted, summing};
+use crate::common::{Command, assert_terminated, scheduler, scripted, start, summing, until};
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, JoinError, ProcessError, SendError, Undelivered};
+use filch_scheduler::{Event, SendError, Undelivered};
 
 #[test]
 fn one_message_more_than_the_limit_comes_back() {
@@ -21,7 +21,6 @@ fn one_message_more_than_the_limit_comes_back() {
         } else {
             out.done(events.len() as u64);
         }
-        Ok(())
     });
     let process = scheduler
         .submission(process, "run", 0)
@@ -63,7 +62,6 @@ fn one_that_has_ended_is_gone_and_not_full() {
     let process = scripted(move |_, _, out| {
         out.yield_command(0, Command::Give(give.clone()));
         out.wait();
-        Ok(())
     });
     let process = scheduler
         .submission(process, "run", 0)
@@ -93,7 +91,6 @@ fn completions_cancels_and_signals_are_accepted_always() {
         if events.iter().any(|event| matches!(event, Event::Cancel(_))) {
             out.done(5);
         }
-        Ok(())
     });
     let process = scheduler
         .submission(process, "run", 0)
@@ -108,10 +105,7 @@ fn completions_cancels_and_signals_are_accepted_always() {
         .submit()
         .unwrap();
     scheduler.terminate(terminated.pid()).unwrap();
-    assert!(matches!(
-        terminated.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(terminated.join());
     let report = scheduler.shutdown(Duration::from_secs(30)).unwrap();
     assert_eq!(report.aborted, 0);
     assert_eq!(process.join().unwrap(), 5);
@@ -149,7 +143,6 @@ fn the_limit_is_exact() {
             *most = events.len().max(*most);
             read.fetch_add(events.len(), Ordering::Relaxed);
             out.idle();
-            Ok(())
         }
     });
     let process = scheduler
@@ -169,9 +162,7 @@ fn the_limit_is_exact() {
         });
         senders.into_iter().map(|one| one.join().unwrap()).sum()
     });
-    while read.load(Ordering::Relaxed) < accepted {
-        std::thread::yield_now();
-    }
+    until(|| read.load(Ordering::Relaxed) >= accepted);
     assert_eq!(read.load(Ordering::Relaxed), accepted);
     let most = *most.lock().unwrap();
     assert!(most <= LIMIT, "{most} at once");
@@ -185,21 +176,18 @@ fn idle_priority_comes_last() {
     let order = Arc::new(Mutex::new(Vec::new()));
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel::<()>();
-    let gate = scripted(move |_, _, out| {
+    let gate = start(&scheduler, move |_, _, out| {
         entered.send(()).unwrap();
         if gate.recv().is_err() {
             out.done(0);
         }
         out.idle();
-        Ok(())
     });
-    let gate = scheduler.submit(gate, "run", 0).unwrap();
     let note = |name: &'static str| {
         let order = Arc::clone(&order);
         scripted(move |_, _, out| {
             order.lock().unwrap().push(name);
             out.idle();
-            Ok(())
         })
     };
     inside.recv().unwrap();
@@ -212,9 +200,7 @@ fn idle_priority_comes_last() {
     // Once more when both are woken, in the same order.
     for _ in 0..2 {
         go_on.send(()).unwrap();
-        while !order.lock().unwrap().ends_with(&["normal", "idle"]) {
-            std::thread::yield_now();
-        }
+        until(|| order.lock().unwrap().ends_with(&["normal", "idle"]));
         order.lock().unwrap().push("|");
         scheduler.send(gate.pid(), (0, 0)).unwrap();
         inside.recv().unwrap();

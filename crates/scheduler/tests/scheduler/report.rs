@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use crate::common::{Command, scheduler, scripted, summing, waiting};
+use crate::common::{Command, scheduler, scripted, start, summing, waiting};
 use filch_actors::Rings;
 use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Pid, Standstill, StandstillError, Verdict};
@@ -27,16 +27,14 @@ fn nothing_is_left() {
 fn one_that_was_pending_is_idle_later() {
     let scheduler = scheduler(1);
     let mut has_begun = false;
-    let process = scripted(move |context, _, out| {
+    let process = start(&scheduler, move |context, _, out| {
         if mem::replace(&mut has_begun, true) {
             out.idle();
         } else {
             context.waker().wake_by_ref();
             out.pending();
         }
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     let standstill = scheduler.wait_for_standstill().unwrap();
     let found = &standstill.processes[0];
     assert_eq!((found.pid, found.activity), (process.pid(), Activity::Idle));
@@ -68,7 +66,7 @@ fn a_ring_of_processes_that_wait_for_each_other() {
     assert_eq!((other.steps, other.messages), (1, 0));
     let text = standstill.to_string();
     assert!(
-        text.starts_with("2 processes wait for messages; no command is under way"),
+        text.starts_with("processes that wait: 2; commands under way outside: 0; "),
         "{text}"
     );
     assert!(text.contains(&first.pid().to_string()), "{text}");
@@ -83,7 +81,7 @@ fn a_ring_of_processes_that_wait_for_each_other() {
 fn a_completion_that_is_held_outside_is_no_deadlock() {
     let scheduler = scheduler(2);
     let (give, completions) = mpsc::channel();
-    let process = scripted(move |_, events, out| {
+    let process = start(&scheduler, move |_, events, out| {
         if events.is_empty() {
             (0..3).for_each(|tag| out.yield_command(tag, Command::Give(give.clone())));
         }
@@ -91,15 +89,13 @@ fn a_completion_that_is_held_outside_is_no_deadlock() {
             0 | 1 => out.wait(),
             _ => out.done(1),
         }
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     let bystander = scheduler.submit(waiting(), "run", 0).unwrap();
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::AwaitsOutside);
     let text = standstill.to_string();
     assert!(
-        text.starts_with("2 processes wait; 3 commands are under way outside"),
+        text.starts_with("processes that wait: 2; commands under way outside: 3; "),
         "{text}"
     );
     completions.recv().unwrap().complete(1);
@@ -135,9 +131,7 @@ fn a_future_that_is_pending_waits_for_whatever_has_its_waker() {
     assert_eq!(Rings::of(&standstill).stuck(), []);
     let text = standstill.to_string();
     assert!(
-        text.starts_with(
-            "2 processes wait; 0 commands are under way outside, 1 future may be woken"
-        ),
+        text.contains("; futures with a waker outside: 1; nothing runs"),
         "{text}"
     );
     let activity = |pid| scheduler.info(pid).unwrap().activity;
@@ -205,7 +199,6 @@ fn each_activity_is_listed() {
         entered.send(()).unwrap();
         gate.recv().unwrap();
         out.done(0);
-        Ok(())
     });
     let idle = scheduler.submit(waiting(), "run", 0).unwrap();
     scheduler.wait_for_standstill().unwrap();

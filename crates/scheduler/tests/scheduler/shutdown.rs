@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, until, waiting};
 use filch_scheduler::{CalledFromInside, Event, JoinError, ProcessError, Scheduler};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,21 +36,14 @@ fn everybody_is_asked_and_everybody_ends() {
 fn those_who_do_not_listen_are_closed() {
     let scheduler = scheduler(2);
     let (give, completions) = mpsc::channel();
-    let deaf = scripted(|_, _, out| {
-        out.idle();
-        Ok(())
-    });
+    let deaf = scripted(|_, _, out| out.idle());
     let blocked = scripted(move |_, events, out| {
         if events.is_empty() {
             out.yield_command(0, Command::Give(give.clone()));
         }
         out.wait();
-        Ok(())
     });
-    let busy = scripted(|_, _, out| {
-        out.go_on();
-        Ok(())
-    });
+    let busy = scripted(|_, _, out| out.go_on());
     let all = [deaf, blocked, busy].map(|process| {
         (
             process.closed(),
@@ -84,11 +77,8 @@ fn one_that_never_returns_is_reported() {
         let release = Arc::clone(&release);
         move |_, _, out| {
             entered.send(()).unwrap();
-            while !release.load(Ordering::Acquire) {
-                std::thread::yield_now();
-            }
+            until(|| release.load(Ordering::Acquire));
             out.done(1);
-            Ok(())
         }
     });
     let stuck = scheduler.submit(process, "run", 0).unwrap();
@@ -163,9 +153,7 @@ fn nobody_slips_in_between() {
                     }
                 }
             });
-            while admitted.load(Ordering::Relaxed) < 5 {
-                std::thread::yield_now();
-            }
+            until(|| admitted.load(Ordering::Relaxed) >= 5);
             let report = scheduler.shutdown(PATIENCE).unwrap();
             assert_eq!((report.aborted, report.stuck.len()), (0, 0));
         });

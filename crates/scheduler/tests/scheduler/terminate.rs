@@ -5,22 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, summing, waiting};
+use crate::common::{
+    Command, Scripted, Test, assert_terminated, closed_once, scheduler, scripted, start, summing,
+    waiting,
+};
 use filch_actors::prelude::*;
 use filch_scheduler::{
     Context, Events, ExitReason, InitError, JoinError, NoSuchProcess, Process, ProcessError,
-    ProcessHandle, StepOutput, SubmitError,
+    StepOutput, SubmitError,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-#[track_caller]
-fn assert_terminated(process: ProcessHandle<Test>) {
-    match process.join() {
-        Err(JoinError::Process(ProcessError::Terminated)) => {}
-        other => panic!("{other:?}"),
-    }
-}
 
 /// Blocks the worker in its step until it is told to go on, and tells that it is in there.
 fn gated() -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>) {
@@ -30,7 +25,6 @@ fn gated() -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>) {
         entered.send(()).unwrap();
         gate.recv().unwrap();
         out.idle();
-        Ok(())
     });
     (process, inside, go_on)
 }
@@ -43,14 +37,13 @@ fn one_that_is_idle() {
         assert!(events.is_empty(), "{events:?}");
         told.send(()).unwrap();
         out.idle();
-        Ok(())
     });
     let closed = process.closed();
     let process = scheduler.submit(process, "run", 0).unwrap();
     idle.recv().unwrap();
     let pid = process.pid();
     scheduler.terminate(pid).unwrap();
-    assert_terminated(process);
+    assert_terminated(process.join());
     assert!(closed_once(&closed));
     assert_eq!(scheduler.terminate(pid), Err(NoSuchProcess { pid }));
     assert!(scheduler.send(pid, (0, 0)).is_err());
@@ -66,14 +59,13 @@ fn one_that_is_blocked_and_whose_completions_come_later() {
         out.yield_command(0, Command::Give(give.clone()));
         out.yield_command(1, Command::Give(give.clone()));
         out.wait();
-        Ok(())
     });
     let closed = process.closed();
     let process = scheduler.submit(process, "run", 0).unwrap();
     let (first, second) = (completions.recv().unwrap(), completions.recv().unwrap());
     scheduler.send(process.pid(), (0, 0)).unwrap();
     scheduler.terminate(process.pid()).unwrap();
-    assert_terminated(process);
+    assert_terminated(process.join());
     // Its slot is pinned by the completions; another process moves in when they are gone, and never
     // hears of them.
     first.complete(1);
@@ -95,7 +87,7 @@ fn one_that_runs_ends_after_the_step() {
     assert!(!process.has_ended());
     scheduler.terminate(process.pid()).unwrap();
     go_on.send(()).unwrap();
-    assert_terminated(process);
+    assert_terminated(process.join());
     assert!(closed_once(&closed));
 }
 
@@ -105,31 +97,29 @@ fn one_that_is_ready_is_not_stepped_again() {
     let (busy, inside, go_on) = gated();
     let busy = scheduler.submit(busy, "run", 0).unwrap();
     inside.recv().unwrap();
-    let never = scripted(|_, _, _| panic!("terminated before its first step"));
+    let never = scripted::<()>(|_, _, _| panic!("terminated before its first step"));
     let closed = never.closed();
     let never = scheduler.submit(never, "run", 0).unwrap();
     scheduler.send(never.pid(), (0, 0)).unwrap();
     scheduler.terminate(never.pid()).unwrap();
     go_on.send(()).unwrap();
-    assert_terminated(never);
+    assert_terminated(never.join());
     assert!(closed_once(&closed));
     scheduler.terminate(busy.pid()).unwrap();
-    assert_terminated(busy);
+    assert_terminated(busy.join());
 }
 
 #[test]
 fn one_that_goes_on_for_ever() {
     let scheduler = scheduler(1);
     let (told, running) = mpsc::channel();
-    let process = scripted(move |_, _, out| {
+    let process = start(&scheduler, move |_, _, out| {
         let _ = told.send(());
         out.go_on();
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     running.recv().unwrap();
     scheduler.terminate(process.pid()).unwrap();
-    assert_terminated(process);
+    assert_terminated(process.join());
 }
 
 /// Tells its PID from `init`, and waits there until it is told to succeed or to fail.
@@ -186,7 +176,7 @@ fn one_whose_init_is_not_finished() {
         go_on.send(succeeds).unwrap();
         let reasons = match submitter.join().unwrap() {
             Ok(process) => {
-                assert_terminated(process);
+                assert_terminated(process.join());
                 [ExitReason::Terminated]
             }
             Err(SubmitError::Init(_)) => [ExitReason::NotStarted("init failed: no".into())],
@@ -206,17 +196,15 @@ fn a_process_terminates_itself() {
         assert_eq!(steps, 1, "that step was its last one");
         context.handle().terminate(context.pid()).unwrap();
         out.go_on();
-        Ok(())
     });
     let closed = process.closed();
-    assert_terminated(scheduler.submit(process, "run", 0).unwrap());
+    assert_terminated(scheduler.submit(process, "run", 0).unwrap().join());
     assert!(closed_once(&closed));
 
     // Its own word counts, if it says one in that step.
     let process = scripted(|context, _, out| {
         context.handle().terminate(context.pid()).unwrap();
         out.done(5);
-        Ok(())
     });
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 5);
 }
@@ -234,10 +222,9 @@ fn a_process_terminates_its_neighbour_and_strangers() {
             context.handle().terminate(pid).unwrap();
             assert!(context.handle().terminate(strange).is_err());
             out.done(1);
-            Ok(())
         });
         assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
-        assert_terminated(neighbour);
+        assert_terminated(neighbour.join());
         assert!(!stranger.has_ended());
     }
 }
@@ -294,13 +281,9 @@ fn terminations_race_with_ends_messages_and_the_shutdown() {
 #[test]
 fn a_terminated_process_does_not_hold_up_a_shutdown() {
     let scheduler = scheduler(2);
-    let deaf = scripted(|_, _, out| {
-        out.idle();
-        Ok(())
-    });
-    let deaf = scheduler.submit(deaf, "run", 0).unwrap();
+    let deaf = start(&scheduler, |_, _, out| out.idle());
     scheduler.terminate(deaf.pid()).unwrap();
     let report = scheduler.shutdown(PATIENCE).unwrap();
     assert_eq!((report.aborted, report.stuck), (0, vec![]));
-    assert_terminated(deaf);
+    assert_terminated(deaf.join());
 }

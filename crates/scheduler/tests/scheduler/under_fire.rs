@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use filch_scheduler::{Completion, Event, Scheduler, SubmitError};
 
-use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted};
+use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, start};
 
 /// Each answer is a separate step, in the order of the answers; a tag may be used again while
 /// another command is under way.
@@ -18,7 +18,7 @@ fn completions_come_in_the_order_of_their_answers() {
     let (give, asked) = mpsc::channel();
     let (tell, told) = mpsc::channel();
     let mut tags = vec![vec![0], vec![u64::MAX, 0]];
-    let process = scripted(move |_, events, out| {
+    let process = start(&scheduler, move |_, events, out| {
         let answers: Vec<_> = events
             .into_iter()
             .map(|event| match event {
@@ -37,9 +37,7 @@ fn completions_come_in_the_order_of_their_answers() {
             _ => out.wait(),
         }
         tell.send(answers).unwrap();
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     assert_eq!(told.recv().unwrap(), []);
     let [slow, fast] = [(); 2].map(|()| asked.recv().unwrap());
     assert_eq!((slow.tag(), fast.tag()), (u64::MAX, 0));
@@ -67,7 +65,6 @@ fn asking(give: mpsc::Sender<Completion<Test>>, inside: &Arc<AtomicUsize>) -> Sc
             out.wait();
         }
         inside.fetch_sub(1, Ordering::Relaxed);
-        Ok(())
     })
 }
 
@@ -136,7 +133,6 @@ fn upgrades_under_fire() {
                 [EACH, EACH] => out.done(EACH),
                 _ => out.idle(),
             }
-            Ok(())
         })
     };
     let first = version();
@@ -187,7 +183,6 @@ fn the_limit_holds_under_fire() {
                         assert!(context.handle().live() <= 3);
                         ran.fetch_add(1, Ordering::Relaxed);
                         out.done(0);
-                        Ok(())
                     });
                     let mut submitted = scheduler.submit(process, "run", 0);
                     while let Err(error) = submitted {

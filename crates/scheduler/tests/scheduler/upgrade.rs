@@ -3,11 +3,13 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
+use crate::common::{
+    Command, Test, assert_terminated, beginning, scheduler, scripted, start, summing, waiting,
+};
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, Pid, Process,
-    ProcessError, ProcessHandle, StepOutput,
+    Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, NoSuchProcess,
+    Pid, Process, ProcessError, ProcessHandle, StepOutput, SubmitError,
 };
 
 /// The events in the lives of one process's versions, in order.
@@ -145,7 +147,6 @@ fn watching(pid: Pid) -> impl Process<Test> {
             assert_eq!((down.pid, down.reason), (pid, ExitReason::Done));
             out.done(1);
         }
-        Ok(())
     })
 }
 
@@ -195,7 +196,6 @@ fn one_without_a_mailbox_upgrades_itself() {
     let first = scripted(|context, _, out| {
         assert!(context.is_future());
         out.upgrade(Box::new(summing(1)), "run", 0);
-        Ok(())
     });
     let first = scheduler.submission(first, "run", 0);
     let process = first.without_mailbox().future().submit().unwrap();
@@ -216,7 +216,6 @@ fn from_outside_in_whatever_state() {
         let give = give.take().expect("it is stepped once");
         out.yield_command(7, Command::Give(give));
         out.wait();
-        Ok(())
     });
     let process = scheduler.submit(waiting(), "run", 0).unwrap();
     let pid = process.pid();
@@ -242,8 +241,12 @@ fn from_outside_in_whatever_state() {
     let error = scheduler
         .upgrade(pid, Box::new(version(5, &log)), "run", 5)
         .unwrap_err();
-    assert_eq!((error.reason.pid, error.refused.input), (pid, 5));
-    drop(error);
+    let SubmitError::NotAdmitted(reason, refused) = error else {
+        panic!("{error}");
+    };
+    assert_eq!(reason.unmet(), Some(&NoSuchProcess { pid }));
+    assert_eq!(refused.input, 5);
+    drop(refused);
     assert_eq!(log.lock().unwrap().len(), 3);
 }
 
@@ -263,13 +266,9 @@ fn a_termination_comes_first() {
         context.handle().upgrade(pid, next, "run", 0).unwrap();
         context.terminate(pid).unwrap();
         out.done(1);
-        Ok(())
     });
     assert_eq!(scheduler.execute(both, "run", 0).unwrap(), 1);
-    assert!(matches!(
-        victim.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(victim.join());
     assert!(log.lock().unwrap().is_empty());
 }
 
@@ -277,44 +276,15 @@ fn a_termination_comes_first() {
 /// worker is free again, and is counted there: each worker's counters have one writer.
 #[test]
 fn a_step_counts_where_init_came_back() {
-    struct Blocking {
-        closure: Option<Box<dyn FnOnce() + Send>>,
-    }
-
-    impl Process<Test> for Blocking {
-        fn init(
-            &mut self,
-            context: &Context<'_, Test>,
-            _: &str,
-            _: u64,
-        ) -> Result<(), InitError<Test>> {
-            let closure = self.closure.take().unwrap();
-            context.blocking(closure);
-            Ok(())
-        }
-
-        fn step(
-            &mut self,
-            _: &Context<'_, Test>,
-            _: Events<'_, Test>,
-            out: &mut StepOutput<Test>,
-        ) -> Result<(), String> {
-            out.done(1);
-            Ok(())
-        }
-    }
-
     /// It is in its only step until it is let out.
     fn busy(scheduler: &Handle<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
         let (entered, inside) = mpsc::channel();
         let (leave, gate) = mpsc::channel();
-        let process = scripted(move |_, _, out| {
+        let process = start(scheduler, move |_, _, out| {
             entered.send(()).unwrap();
             gate.recv().unwrap();
             out.done(0);
-            Ok(())
         });
-        let process = scheduler.submit(process, "run", 0).unwrap();
         inside.recv().unwrap();
         (process, leave)
     }
@@ -333,17 +303,18 @@ fn a_step_counts_where_init_came_back() {
     let there = before.iter().position(|&steps| steps == 1).unwrap();
     let (process, leave) = (summing(1), mpsc::channel::<mpsc::Sender<()>>());
     let process = scheduler.submit(process, "run", 0).unwrap();
-    let closure = Box::new({
+    let blocking = beginning({
         let (handle, give) = (scheduler.handle(), leave.0);
-        move || {
+        let block = move || {
             let (_second, leave_second) = busy(&handle);
             give.send(leave_second).unwrap();
             leave_first.send(()).unwrap();
+        };
+        |context| {
+            context.blocking(block);
+            Ok(())
         }
     });
-    let blocking = Blocking {
-        closure: Some(closure),
-    };
     scheduler
         .upgrade(process.pid(), Box::new(blocking), "run", 0)
         .unwrap();

@@ -7,11 +7,9 @@ use std::time::Instant;
 
 use filch_actors::timers::after;
 
-use crate::plan::child::{Child, Spec, State};
-use crate::plan::child_id::{ChildId, ChildRef, Life};
+use crate::plan::child::{Child, ChildId, ChildRef, Life, Spec, State};
 use crate::plan::event::Action;
-use crate::settings::restart::Restart;
-use crate::settings::shutdown::Shutdown;
+use crate::settings::{Restart, Shutdown};
 
 /// All children, in the order in which they were added and are started.
 ///

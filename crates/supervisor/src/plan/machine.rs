@@ -7,16 +7,11 @@ use std::time::Instant;
 use filch_actors::timers::after;
 use filch_scheduler::ExitReason;
 
-use crate::plan::child::{Child, Spec, State};
-use crate::plan::child_id::{ChildId, ChildRef, Life};
+use crate::plan::child::{Child, ChildId, ChildRef, Life, Spec, State};
 use crate::plan::children::Children;
-use crate::plan::event::{Action, Event};
-use crate::plan::failure::Failure;
-use crate::plan::job::{Job, Purpose};
+use crate::plan::event::{Action, Event, Failure, Job, Purpose};
 use crate::plan::request::{Answer, ChildError, Refused, Request, RequestId};
-use crate::settings::backoff::Backoff;
-use crate::settings::intensity::{Failures, Intensity};
-use crate::settings::strategy::Strategy;
+use crate::settings::{Backoff, Failures, Intensity, Strategy};
 
 /// The rules by which a supervisor treats its children.
 #[derive(Debug, Clone, Copy)]

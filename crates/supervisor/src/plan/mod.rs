@@ -1,11 +1,8 @@
 //! The decisions of a supervisor, a sequential state machine: no threads, no scheduler, no clock.
 
 pub(crate) mod child;
-pub(crate) mod child_id;
 pub(crate) mod children;
 pub(crate) mod event;
-pub(crate) mod failure;
-pub(crate) mod job;
 pub(crate) mod machine;
 pub(crate) mod request;
 #[cfg(test)]

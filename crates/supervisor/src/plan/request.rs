@@ -5,8 +5,7 @@ use std::fmt;
 
 use filch_scheduler::ExitReason;
 
-use crate::plan::child::Spec;
-use crate::plan::child_id::{ChildId, ChildRef};
+use crate::plan::child::{ChildId, ChildRef, Spec};
 
 /// Tells the requests of one supervisor apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -23,31 +23,24 @@ fn stop(stage: &Stage, supervisor: &SupervisorHandle<Test>) {
 }
 
 #[test]
-fn one_for_one() {
-    let stage = Stage::new();
-    let supervisor = three(&stage, Strategy::OneForOne);
-    stage.order("b", Order::Fail);
-    stage.expect(["-b: failed: broken", "+b"]);
-    stop(&stage, &supervisor);
-}
-
-#[test]
-fn one_for_all() {
-    let stage = Stage::new();
-    let supervisor = three(&stage, Strategy::OneForAll);
-    stage.order("b", Order::Fail);
-    stage.expect(["-b: failed: broken", "-c: done", "-a: done"]);
-    stage.expect(["+a", "+b", "+c"]);
-    stop(&stage, &supervisor);
-}
-
-#[test]
-fn rest_for_one() {
-    let stage = Stage::new();
-    let supervisor = three(&stage, Strategy::RestForOne);
-    stage.order("b", Order::Fail);
-    stage.expect(["-b: failed: broken", "-c: done", "+b", "+c"]);
-    stop(&stage, &supervisor);
+fn a_strategy_says_which_children_begin_anew_with_one_that_fails() {
+    for (strategy, notes) in [
+        (Strategy::OneForOne, &["+b"][..]),
+        (
+            Strategy::OneForAll,
+            &["-c: done", "-a: done", "+a", "+b", "+c"],
+        ),
+        (Strategy::RestForOne, &["-c: done", "+b", "+c"]),
+    ] {
+        let stage = Stage::new();
+        let supervisor = three(&stage, strategy);
+        stage.order("b", Order::Fail);
+        stage.expect(["-b: failed: broken"]);
+        for note in notes {
+            assert_eq!(stage.next(), *note, "{strategy:?}");
+        }
+        stop(&stage, &supervisor);
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The set keeps the cells whose locks the guard unlocks.
 
-use filch_data_cell::{LockSet, Mask};
+use filch_data_cell::LockSet;
 
 pub fn case(set: LockSet) {
-    let locked = set.try_lock(Mask::NONE);
+    let locked = set.try_lock();
     #[cfg(misuse)]
     drop(set); //~ E0505 cannot move out of `set`
     drop(locked);

@@ -2,10 +2,10 @@
 
 #![deny(unused_must_use)]
 
-use filch_data_cell::{LockSet, Mask};
+use filch_data_cell::LockSet;
 
 pub fn case(set: &LockSet) {
-    if let Ok(locked) = set.try_lock(Mask::NONE) {
+    if let Ok(locked) = set.try_lock() {
         #[cfg(misuse)]
         std::convert::identity(locked); //~ unused_must_use that must be used
         #[cfg(not(misuse))]

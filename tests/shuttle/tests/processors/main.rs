@@ -2,6 +2,7 @@
 //! end.
 #![cfg(shuttle)]
 
+mod bound;
 mod guests;
 mod pool;
 mod refused;
@@ -15,26 +16,17 @@ use shuttle::sync::{Arc, Barrier, Mutex};
 use shuttle::thread;
 use shuttle_tests::{explore, resizer};
 
-use crate::pool::{Closures, Ran, Task, all_meet, all_run_before_the_stop, task, with_pool};
+use crate::pool::{
+    Closures, Ran, Task, all_meet, all_run_before_the_stop, as_a_task, task, with_pool,
+};
 
 /// Two threads inject, one or two processors run, and the pool is stopped as soon as the injecting
 /// is done. A failure: a task is left behind by the last machine, or run twice.
-fn what_was_injected_before_the_stop_runs(processors: usize) {
-    all_run_before_the_stop(
-        "everything injected before the stop runs once",
-        processors,
-        Processors::inject,
-    );
-}
-
 #[test]
-fn what_was_injected_before_the_stop_runs_on_one() {
-    what_was_injected_before_the_stop_runs(1);
-}
-
-#[test]
-fn what_was_injected_before_the_stop_runs_on_two() {
-    what_was_injected_before_the_stop_runs(2);
+fn what_was_injected_before_the_stop_runs() {
+    all_run_before_the_stop("everything injected before the stop runs once", |_| {
+        as_a_task(Processors::inject)
+    });
 }
 
 /// The same with one task: it comes, and the stop, while the only machine goes to sleep.
@@ -77,19 +69,12 @@ fn a_tree_of_tasks_runs_to_its_leaves() {
 }
 
 /// A failure is a deadlock: a task waits in a queue beside a sleeping processor.
-fn injected_ones_meet(parties: usize) {
-    let name = "no task waits beside an idle processor";
-    all_meet(name, parties, Processors::inject);
-}
-
 #[test]
-fn two_meet() {
-    injected_ones_meet(2);
-}
-
-#[test]
-fn three_meet() {
-    injected_ones_meet(3);
+fn two_or_three_meet() {
+    for parties in [2, 3] {
+        let claim = format!("no task waits beside an idle processor: {parties}");
+        all_meet(&claim, parties, |_| as_a_task(Processors::inject));
+    }
 }
 
 /// Two tasks that end at once, and then two that end only when both have begun. A processor that is
@@ -197,7 +182,7 @@ fn calls_resizes_and_quiescence() {
         3_000,
         || {
             let ran = Arc::new(AtomicUsize::new(0));
-            let pool = with_pool(2, |pool| {
+            with_pool(2, |pool| {
                 for _ in 0..2 {
                     let ran = Arc::clone(&ran);
                     pool.inject(task(move |pool| {
@@ -214,7 +199,6 @@ fn calls_resizes_and_quiescence() {
                 assert_eq!(ran.load(Ordering::SeqCst), 4);
                 resizer.join().unwrap();
             });
-            assert_eq!(pool.threads().threads, 0);
         },
     );
 }
@@ -280,7 +264,7 @@ fn a_call_waits_in_a_pool_that_stops() {
 fn a_resize_meets_the_stop() {
     explore("a resize that meets the stop says so", 3_000, || {
         let resizer = Arc::new(Mutex::new(None));
-        let pool = with_pool(1, |pool| {
+        with_pool(1, |pool| {
             let resized = Arc::clone(pool);
             let handle = thread::spawn(move || resized.resize(2));
             *resizer.lock().unwrap() = Some(handle);
@@ -290,6 +274,5 @@ fn a_resize_meets_the_stop() {
             matches!(resized, Ok(1) | Err(ResizeError::Stopped)),
             "{resized:?}"
         );
-        assert_eq!(pool.threads().threads, 0);
     });
 }

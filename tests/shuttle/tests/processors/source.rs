@@ -6,10 +6,11 @@ use filch_injector::Injector;
 use filch_processors::{Piece, Processors, Source};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Barrier};
-use shuttle::thread;
 use shuttle_tests::{explore, resizer};
 
-use crate::pool::{Ran, Task, task, with_pool};
+use crate::pool::{
+    Bring, Task, all_meet, all_run_before_the_stop, restless, task, three_ends, with_pool,
+};
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -57,78 +58,29 @@ impl Closures {
     }
 }
 
+/// Brings work as pieces of a source.
+fn as_pieces(pool: &Processors<Task>) -> Bring {
+    let source = Closures::attached(pool);
+    Box::new(move |pool, work| source.offer(pool, work))
+}
+
 /// Two threads offer pieces, and the pool is stopped as soon as they have. A failure: a piece is
 /// left behind, as the end did not ask the source, or is run twice.
-fn what_was_offered_before_the_stop_runs(processors: usize) {
-    explore(
-        "every piece offered before the stop runs once",
-        3_000,
-        move || {
-            let ran = Ran::new();
-            let pool = with_pool(processors, |pool| {
-                let source = Closures::attached(pool);
-                let offer = |first: usize| {
-                    let (pool, source, ran) = (Arc::clone(pool), source.clone(), ran.clone());
-                    thread::spawn(move || {
-                        for number in first..first + 2 {
-                            let ran = ran.clone();
-                            source.offer(&pool, move || ran.note(number));
-                        }
-                    })
-                };
-                let (first, second) = (offer(0), offer(2));
-                first.join().unwrap();
-                second.join().unwrap();
-            });
-            ran.assert_each_once(4);
-            let pieces: u64 = pool.stats().iter().map(|stats| stats.pieces).sum();
-            assert_eq!(pieces, 4);
-        },
-    );
-}
-
 #[test]
-fn what_was_offered_before_the_stop_runs_on_one() {
-    what_was_offered_before_the_stop_runs(1);
+fn what_was_offered_before_the_stop_runs() {
+    let claim = "every piece offered before the stop runs once";
+    all_run_before_the_stop(claim, as_pieces);
 }
 
-#[test]
-fn what_was_offered_before_the_stop_runs_on_two() {
-    what_was_offered_before_the_stop_runs(2);
-}
-
-/// As many pieces as processors, each of which ends only when all have begun, offered while the
-/// threads start, search or sleep; twice, so that the second round meets sleepers. A failure is a
+/// As many pieces as processors, each of which ends only when all have begun. A failure is a
 /// deadlock: a piece waits beside a sleeper; or a thread runs the first one while it still counts
 /// as searching, and nobody is woken for the next.
-fn pieces_meet(parties: usize) {
-    explore(
-        "no piece waits beside an idle processor",
-        2_000,
-        move || {
-            with_pool(parties, |pool| {
-                let source = Closures::attached(pool);
-                for _ in 0..2 {
-                    let meeting = Arc::new(Barrier::new(parties + 1));
-                    for _ in 0..parties {
-                        let meeting = Arc::clone(&meeting);
-                        source.offer(pool, move || _ = meeting.wait());
-                    }
-                    meeting.wait();
-                }
-            });
-        },
-    );
-}
-
 #[test]
-fn two_pieces_meet() {
-    pieces_meet(2);
-}
-
-#[test]
-fn three_pieces_meet() {
-    pieces_meet(3);
+fn two_or_three_pieces_meet() {
+    for parties in [2, 3] {
+        let claim = format!("no piece waits beside an idle processor: {parties}");
+        all_meet(&claim, parties, as_pieces);
+    }
 }
 
 /// Two threads sleep; then many pieces come, and one thread is told. A failure: the threads wake
@@ -180,7 +132,7 @@ fn pieces_calls_resizes_and_quiescence() {
         3_000,
         || {
             let ran = Arc::new(AtomicUsize::new(0));
-            let pool = with_pool(2, |pool| {
+            with_pool(2, |pool| {
                 let source = Closures::attached(pool);
                 for _ in 0..2 {
                     let ran = Arc::clone(&ran);
@@ -205,7 +157,6 @@ fn pieces_calls_resizes_and_quiescence() {
                 assert_eq!(ran.load(Ordering::SeqCst), 6);
                 resizer.join().unwrap();
             });
-            assert_eq!(pool.threads().threads, 0);
         },
     );
 }
@@ -215,14 +166,6 @@ fn pieces_calls_resizes_and_quiescence() {
 /// schedule: one of these starves.
 #[test]
 fn beside_a_task_that_never_rests_pieces_get_a_turn() {
-    fn restless(over: Arc<AtomicBool>) -> Task {
-        task(move |pool: &Processors<Task>| {
-            if !over.load(Ordering::SeqCst) {
-                pool.schedule(restless(over));
-            }
-        })
-    }
-
     explore(
         "beside a task that never rests pieces get a turn",
         1_000,
@@ -232,20 +175,11 @@ fn beside_a_task_that_never_rests_pieces_get_a_turn() {
                 // One task makes all the others: otherwise the restless one might run for ever.
                 pool.inject(task(move |pool| {
                     let over = Arc::new(AtomicBool::new(false));
-                    let left = Arc::new(AtomicUsize::new(3));
-                    let end = || {
-                        let (over, left) = (Arc::clone(&over), Arc::clone(&left));
-                        move || {
-                            if left.fetch_sub(1, Ordering::SeqCst) == 1 {
-                                over.store(true, Ordering::SeqCst);
-                            }
-                        }
-                    };
-                    source.offer(pool, end());
-                    source.offer(pool, end());
-                    let from_outside = end();
+                    let [first, second, from_outside] = three_ends(&over);
+                    source.offer(pool, first);
+                    source.offer(pool, second);
                     pool.inject(task(move |_| from_outside()));
-                    pool.schedule(restless(Arc::clone(&over)));
+                    pool.schedule(restless(over, Arc::default()));
                 }));
             });
         },

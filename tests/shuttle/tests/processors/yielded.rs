@@ -6,44 +6,28 @@ use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle_tests::{explore, resizer};
 
-use crate::pool::{Ran, Task, all_meet, all_run_before_the_stop, task, with_pool};
+use crate::pool::{
+    Ran, Task, all_meet, all_run_before_the_stop, as_a_task, restless, task, three_ends, with_pool,
+};
 
 /// Two threads have tasks give way, while machines start, search or sleep, and the pool is stopped
-/// at once. A failure: a look leaves a task out, which stays behind, or a task is run twice.
-fn what_gave_way_before_the_stop_runs(processors: usize) {
-    all_run_before_the_stop(
-        "everything that gave way before the stop runs once",
-        processors,
-        Processors::give_way,
-    );
-}
-
+/// at once. A failure: a look leaves a task out, which stays behind, or a task is run twice. To
+/// idle outside threads there is no difference between the two ways.
 #[test]
-fn what_gave_way_before_the_stop_runs_on_one() {
-    what_gave_way_before_the_stop_runs(1);
+fn what_gave_way_before_the_stop_runs() {
+    all_run_before_the_stop("everything that gave way before the stop runs once", |_| {
+        as_a_task(Processors::give_way)
+    });
+    let claim = "everything that gave way at its end before the stop runs once";
+    all_run_before_the_stop(claim, |_| as_a_task(Processors::give_way_at_end));
 }
 
-#[test]
-fn what_gave_way_before_the_stop_runs_on_two() {
-    what_gave_way_before_the_stop_runs(2);
-}
-
-/// The same, by idle outside threads: to them there is no difference.
-#[test]
-fn what_gave_way_at_the_end_runs() {
-    all_run_before_the_stop(
-        "everything that gave way at its end before the stop runs once",
-        2,
-        Processors::give_way_at_end,
-    );
-}
-
-/// As many tasks as processors give way, and end only when all have begun; twice, so that the
-/// second round meets sleepers. A failure is a deadlock: one that gave way waits beside a sleeper.
+/// As many tasks as processors give way, and end only when all have begun. A failure is a deadlock:
+/// one that gave way waits beside a sleeper.
 #[test]
 fn those_that_gave_way_meet() {
-    let name = "no task that gave way waits beside an idle processor";
-    all_meet(name, 2, Processors::give_way);
+    let claim = "no task that gave way waits beside an idle processor";
+    all_meet(claim, 2, |_| as_a_task(Processors::give_way));
 }
 
 /// Makes a task that gives way so many times.
@@ -51,16 +35,6 @@ fn yielder(turns: usize, then: impl FnOnce() + Send + 'static) -> Task {
     task(move |pool: &Processors<Task>| match turns {
         0 => then(),
         _ => pool.give_way_at_end(yielder(turns - 1, then)),
-    })
-}
-
-/// Makes a task that makes itself runnable on its processor, as a partner would, until it is over.
-fn restless(over: Arc<AtomicBool>, turns: Arc<AtomicUsize>) -> Task {
-    task(move |pool: &Processors<Task>| {
-        turns.fetch_add(1, Ordering::SeqCst);
-        if !over.load(Ordering::SeqCst) {
-            pool.schedule(restless(Arc::clone(&over), Arc::clone(&turns)));
-        }
     })
 }
 
@@ -80,20 +54,11 @@ fn beside_a_task_that_never_rests_all_get_a_turn() {
                 // One task makes all the others: otherwise the restless one might run for ever.
                 pool.inject(task(move |pool| {
                     let over = Arc::new(AtomicBool::new(false));
-                    let left = Arc::new(AtomicUsize::new(3));
-                    let end = || {
-                        let (over, left) = (Arc::clone(&over), Arc::clone(&left));
-                        move || {
-                            if left.fetch_sub(1, Ordering::SeqCst) == 1 {
-                                over.store(true, Ordering::SeqCst);
-                            }
-                        }
-                    };
-                    pool.give_way(yielder(3, end()));
-                    pool.give_way(yielder(3, end()));
-                    let from_outside = end();
+                    let [first, second, from_outside] = three_ends(&over);
+                    pool.give_way(yielder(3, first));
+                    pool.give_way(yielder(3, second));
                     pool.inject(task(move |_| from_outside()));
-                    pool.schedule(restless(Arc::clone(&over), turns));
+                    pool.schedule(restless(over, turns));
                 }));
                 pool.inject(task(move |_| late.note(0)));
             });

@@ -5,7 +5,7 @@ use filch_actors::CallError;
 use filch_actors::prelude::*;
 use filch_scheduler::{Event, Handle, Pid};
 use shuttle::thread;
-use shuttle_tests::explore;
+use shuttle_tests::{explore, explore_each};
 
 use crate::{Closed, FOR_EVER, Note, Numbers, Scripted, prompt_scheduler, scripted};
 
@@ -34,8 +34,9 @@ fn ask(handle: &Handle<Numbers>, to: Pid, number: usize) -> Result<usize, CallEr
 /// Two threads call one process twice each. One finds it idle, and runs the step or wakes a worker;
 /// the other comes before, meanwhile, or while the first has the process. A failure: a caller gets
 /// the other's answer; or a deadlock: nobody runs the process, or wakes the caller.
-fn two_callers(workers: usize) {
-    explore("each caller gets its answers", 1_500, move || {
+#[test]
+fn two_callers() {
+    explore_each("each caller gets its answers", 1_500, [1, 2], |workers| {
         let (scheduler, closed) = (prompt_scheduler(workers), Closed::new());
         let pid = scheduler
             .submit(adding(&closed, 5, 0), "run", ())
@@ -56,16 +57,6 @@ fn two_callers(workers: usize) {
         scheduler.shutdown(FOR_EVER).unwrap();
         assert_eq!(closed.count(), 1);
     });
-}
-
-#[test]
-fn two_callers_and_one_worker() {
-    two_callers(1);
-}
-
-#[test]
-fn two_callers_and_two_workers() {
-    two_callers(2);
 }
 
 /// The process passes its caller on to another one, which a worker may be running, and goes on. A

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
-use shuttle_tests::explore;
+use shuttle_tests::{explore, explore_each};
 
 use crate::{Closed, FOR_EVER, Numbers, Scripted, scheduler, scripted};
 use filch_scheduler::{Completion, Event, JoinError, ProcessError};
@@ -36,8 +36,9 @@ fn asking(closed: &Closed) -> Scripted {
 
 /// Both completions come from separate threads, while the step that yielded them is still letting
 /// go of the process. A failure: a deadlock in `join`, as a completion did not wake the process.
-fn completions_from_other_threads(workers: usize) {
-    explore("a completion wakes its process", 1_500, move || {
+#[test]
+fn completions_from_other_threads() {
+    explore_each("a completion wakes its process", 1_500, [1, 2], |workers| {
         let scheduler = scheduler(workers, |number, completion: Completion<Numbers>| {
             thread::spawn(move || completion.complete(number));
         });
@@ -47,16 +48,6 @@ fn completions_from_other_threads(workers: usize) {
         assert_eq!(closed.count(), 1);
         scheduler.shutdown(FOR_EVER).unwrap();
     });
-}
-
-#[test]
-fn completions_reach_one_worker() {
-    completions_from_other_threads(1);
-}
-
-#[test]
-fn completions_reach_two_workers() {
-    completions_from_other_threads(2);
 }
 
 /// One completion is dropped by another thread, the other is given: the process is told of both.

@@ -7,7 +7,7 @@ use std::task::Poll;
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
-use shuttle_tests::explore;
+use shuttle_tests::{explore, explore_each};
 
 use crate::{FOR_EVER, prompt_scheduler};
 use filch_actors::prelude::*;
@@ -16,8 +16,9 @@ use filch_scheduler::{JoinError, Pid, ProcessError};
 /// Another thread wakes the waker of each of two polls: while the poll still runs, while the worker
 /// lets go of the process, or when it is idle. A failure: a deadlock in `join`, as the wake-up was
 /// lost; or a fourth poll without a wake-up.
-fn wake_ups_from_other_threads(workers: usize) {
-    explore("every wake-up leads to a poll", 1_500, move || {
+#[test]
+fn wake_ups_from_other_threads() {
+    explore_each("every wake-up leads to a poll", 1_500, [1, 2], |workers| {
         let scheduler = prompt_scheduler(workers);
         let mut polls = 0;
         let future = scheduler.spawn(poll_fn(move |context| {
@@ -32,16 +33,6 @@ fn wake_ups_from_other_threads(workers: usize) {
         assert_eq!(future.unwrap().join().unwrap(), 3);
         scheduler.shutdown(FOR_EVER).unwrap();
     });
-}
-
-#[test]
-fn wake_ups_reach_one_worker() {
-    wake_ups_from_other_threads(1);
-}
-
-#[test]
-fn wake_ups_reach_two_workers() {
-    wake_ups_from_other_threads(2);
 }
 
 /// One future awaits another, which ends before, while, or after it is asked; a thread joins the

@@ -95,10 +95,20 @@ impl Closed {
 
 type Step = dyn FnMut(&Context<'_, Numbers>, Vec<Event<Numbers>>, &mut StepOutput<Numbers>) + Send;
 
-/// A process whose step is a closure.
+/// A process whose step is a closure, and so may be a part of its `init`.
 struct Scripted {
+    init: Box<dyn FnMut(Pid) -> Result<(), String> + Send>,
     step: Box<Step>,
     closed: Closed,
+}
+
+impl Scripted {
+    fn that_begins(self, init: impl FnMut(Pid) -> Result<(), String> + Send + 'static) -> Self {
+        Self {
+            init: Box::new(init),
+            ..self
+        }
+    }
 }
 
 fn scripted(
@@ -108,6 +118,7 @@ fn scripted(
     + 'static,
 ) -> Scripted {
     Scripted {
+        init: Box::new(|_| Ok(())),
         step: Box::new(step),
         closed: closed.clone(),
     }
@@ -116,11 +127,11 @@ fn scripted(
 impl Process<Numbers> for Scripted {
     fn init(
         &mut self,
-        _: &Context<'_, Numbers>,
+        context: &Context<'_, Numbers>,
         _: &str,
         (): (),
     ) -> Result<(), InitError<Numbers>> {
-        Ok(())
+        (self.init)(context.pid()).map_err(InitError::Failed)
     }
 
     fn step(

@@ -1,7 +1,7 @@
 //! Sends against the receiver's steps.
 
 use shuttle::thread;
-use shuttle_tests::explore;
+use shuttle_tests::{explore, explore_each};
 
 use crate::{Closed, FOR_EVER, Note, prompt_scheduler, scripted, summing};
 use filch_actors::prelude::*;
@@ -10,40 +10,37 @@ use filch_scheduler::Event;
 /// Two threads send two messages each while the receiver starts, drains, goes idle, and drains
 /// again. A failure: a message lost or overtaken; or a deadlock in `join`, as the message is there
 /// and nobody was told to run the process.
-fn two_senders_and_a_process_that_goes_idle(workers: usize) {
-    explore("every message wakes its process", 1_500, move || {
-        let (scheduler, closed) = (prompt_scheduler(workers), Closed::new());
-        let process = scheduler.submit(summing(&closed, 4), "run", ()).unwrap();
-        let sender = |number: usize| {
-            let (handle, pid) = (scheduler.handle(), process.pid());
-            thread::spawn(move || {
-                handle.send(pid, Note::Number(10 * number + 1)).unwrap();
-                handle.send(pid, Note::Number(10 * number + 2)).unwrap();
-            })
-        };
-        let (first, second) = (sender(0), sender(1));
-        assert_eq!(process.join().unwrap(), 1 + 2 + 11 + 12);
-        first.join().unwrap();
-        second.join().unwrap();
-        assert_eq!(closed.count(), 1);
-        scheduler.shutdown(FOR_EVER).unwrap();
-    });
-}
-
 #[test]
-fn two_senders_and_one_worker() {
-    two_senders_and_a_process_that_goes_idle(1);
-}
-
-#[test]
-fn two_senders_and_two_workers() {
-    two_senders_and_a_process_that_goes_idle(2);
+fn two_senders_and_a_process_that_goes_idle() {
+    explore_each(
+        "every message wakes its process",
+        1_500,
+        [1, 2],
+        |workers| {
+            let (scheduler, closed) = (prompt_scheduler(workers), Closed::new());
+            let process = scheduler.submit(summing(&closed, 4), "run", ()).unwrap();
+            let sender = |number: usize| {
+                let (handle, pid) = (scheduler.handle(), process.pid());
+                thread::spawn(move || {
+                    handle.send(pid, Note::Number(10 * number + 1)).unwrap();
+                    handle.send(pid, Note::Number(10 * number + 2)).unwrap();
+                })
+            };
+            let (first, second) = (sender(0), sender(1));
+            assert_eq!(process.join().unwrap(), 1 + 2 + 11 + 12);
+            first.join().unwrap();
+            second.join().unwrap();
+            assert_eq!(closed.count(), 1);
+            scheduler.shutdown(FOR_EVER).unwrap();
+        },
+    );
 }
 
 /// Two processes play ping-pong on one or two workers, four strokes. A failure: a deadlock in
 /// `join`, as both are idle with the ball between them.
-fn two_processes_play(workers: usize) {
-    explore("a ball between two processes", 1_500, move || {
+#[test]
+fn two_processes_play() {
+    explore_each("a ball between two processes", 1_500, [1, 2], |workers| {
         let (scheduler, closed) = (prompt_scheduler(workers), Closed::new());
         let player = || {
             let mut partner = None;
@@ -80,16 +77,6 @@ fn two_processes_play(workers: usize) {
         assert_eq!(closed.count(), 2);
         scheduler.shutdown(FOR_EVER).unwrap();
     });
-}
-
-#[test]
-fn two_processes_play_on_one_worker() {
-    two_processes_play(1);
-}
-
-#[test]
-fn two_processes_play_on_two_workers() {
-    two_processes_play(2);
 }
 
 /// Three threads send one message each to a process whose mailbox holds one, while it reads. A

@@ -8,8 +8,7 @@ use crate::{
     Closed, FOR_EVER, Note, Numbers, SlowToDrop, prompt_scheduler, scheduler, scripted, summing,
 };
 use filch_scheduler::{
-    Completion, Context, Event, Events, ExitReason, InitError, JoinError, Pid, Process,
-    ProcessError, ProcessHandle, Scheduler, StepOutput,
+    Completion, Event, ExitReason, JoinError, ProcessError, ProcessHandle, Scheduler,
 };
 
 /// Starts a process that passes on the reason of each `Down`, and is done with their number when it
@@ -93,30 +92,6 @@ fn a_monitor_of_one_whose_slot_is_pinned() {
     });
 }
 
-/// Sends its PID from `init`, and refuses.
-struct Refusing(mpsc::Sender<Pid>);
-
-impl Process<Numbers> for Refusing {
-    fn init(
-        &mut self,
-        context: &Context<'_, Numbers>,
-        _: &str,
-        (): (),
-    ) -> Result<(), InitError<Numbers>> {
-        self.0.send(context.pid()).unwrap();
-        Err(InitError::Failed("no".to_owned()))
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: Events<'_, Numbers>,
-        _: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        unreachable!("it never starts")
-    }
-}
-
 /// A process is monitored while its `init` refuses, and while a slow message is dropped with it. A
 /// failure: a deadlock in `recv`, as neither the submitter nor the watcher has seen that it is
 /// over.
@@ -126,9 +101,14 @@ fn a_monitor_races_with_an_init_that_refuses() {
         let (scheduler, closed) = (prompt_scheduler(1), Closed::new());
         let (watcher, told) = listening(&scheduler, &closed);
         let (tell, pid) = mpsc::channel();
+        let refusing = scripted(&closed, |_, _, _| unreachable!("it never starts"));
+        let refusing = refusing.that_begins(move |pid| {
+            tell.send(pid).unwrap();
+            Err("no".to_owned())
+        });
         let submitter = thread::spawn({
             let handle = scheduler.handle();
-            move || assert!(handle.submit(Refusing(tell), "run", ()).is_err())
+            move || assert!(handle.submit(refusing, "run", ()).is_err())
         });
         let pid = pid.recv().unwrap();
         let _ = scheduler.send(pid, Note::Slow(SlowToDrop));

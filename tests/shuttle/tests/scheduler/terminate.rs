@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
-use shuttle_tests::explore;
+use shuttle_tests::{explore, explore_each};
 
 use crate::{
     Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scheduler, scripted, summing,
     until_cancelled,
 };
-use filch_scheduler::{Completion, Event, JoinError, ProcessError, ProcessHandle};
+use filch_scheduler::{Completion, Event, JoinError, Pid, ProcessError, ProcessHandle};
 
 /// Joins it; returns the output, or `None` if it was terminated.
 fn ended(process: ProcessHandle<Numbers>) -> Option<usize> {
@@ -24,34 +24,30 @@ fn ended(process: ProcessHandle<Numbers>) -> Option<usize> {
 /// A process goes idle, gets the message by which it ends, and is terminated, all at once. A
 /// failure: a deadlock in `join`, as the signal was in the queue and nobody was told; or a process
 /// that is closed twice.
-fn a_termination_races_with_a_message(workers: usize) {
-    explore("a termination ends an idle process", 1_500, move || {
-        let (scheduler, closed) = (prompt_scheduler(workers), Closed::new());
-        let process = scheduler.submit(summing(&closed, 1), "run", ()).unwrap();
-        let pid = process.pid();
-        let sender = thread::spawn({
-            let handle = scheduler.handle();
-            move || handle.send(pid, Note::Number(5)).is_ok()
-        });
-        let accepted = scheduler.terminate(pid).is_ok();
-        let output = ended(process);
-        let sent = sender.join().unwrap();
-        // Terminated before its end; or done with the message, which had arrived.
-        assert!(output.map_or(accepted, |sum| sum == 5 && sent));
-        assert_eq!(closed.count(), 1);
-        assert!(scheduler.terminate(pid).is_err());
-        scheduler.shutdown(FOR_EVER).unwrap();
-    });
-}
-
 #[test]
-fn a_termination_races_with_a_message_on_one_worker() {
-    a_termination_races_with_a_message(1);
-}
-
-#[test]
-fn a_termination_races_with_a_message_on_two_workers() {
-    a_termination_races_with_a_message(2);
+fn a_termination_races_with_a_message() {
+    explore_each(
+        "a termination ends an idle process",
+        1_500,
+        [1, 2],
+        |workers| {
+            let (scheduler, closed) = (prompt_scheduler(workers), Closed::new());
+            let process = scheduler.submit(summing(&closed, 1), "run", ()).unwrap();
+            let pid = process.pid();
+            let sender = thread::spawn({
+                let handle = scheduler.handle();
+                move || handle.send(pid, Note::Number(5)).is_ok()
+            });
+            let accepted = scheduler.terminate(pid).is_ok();
+            let output = ended(process);
+            let sent = sender.join().unwrap();
+            // Terminated before its end; or done with the message, which had arrived.
+            assert!(output.map_or(accepted, |sum| sum == 5 && sent));
+            assert_eq!(closed.count(), 1);
+            assert!(scheduler.terminate(pid).is_err());
+            scheduler.shutdown(FOR_EVER).unwrap();
+        },
+    );
 }
 
 /// A process is blocked by a command; the completion comes while it is terminated, or later. A
@@ -142,35 +138,6 @@ fn a_termination_races_with_the_shutdown() {
 /// forgotten.
 #[test]
 fn a_termination_races_with_the_submission() {
-    use crate::Scripted;
-    use filch_scheduler::{
-        Context, Events, ExitReason, InitError, Pid, Process, Protocol, StepOutput,
-    };
-
-    struct Telling(Scripted, Arc<Mutex<Option<Pid>>>);
-    impl Process<Numbers> for Telling {
-        fn init(
-            &mut self,
-            context: &Context<'_, Numbers>,
-            method: &str,
-            input: (),
-        ) -> Result<(), InitError<Numbers>> {
-            *self.1.lock().unwrap() = Some(context.pid());
-            self.0.init(context, method, input)
-        }
-        fn step(
-            &mut self,
-            context: &Context<'_, Numbers>,
-            events: Events<'_, Numbers>,
-            out: &mut StepOutput<Numbers>,
-        ) -> Result<(), <Numbers as Protocol>::Error> {
-            self.0.step(context, events, out)
-        }
-        fn close(&mut self, reason: &ExitReason) {
-            self.0.close(reason);
-        }
-    }
-
     explore("a termination before the first step", 1_500, || {
         let (scheduler, closed) = (prompt_scheduler(1), Closed::new());
         let told = Arc::new(Mutex::new(None));
@@ -181,7 +148,10 @@ fn a_termination_races_with_the_submission() {
                 pid.is_some_and(|pid| handle.terminate(pid).is_ok())
             }
         });
-        let process = Telling(summing(&closed, 1), told);
+        let process = summing(&closed, 1).that_begins(move |pid| {
+            *told.lock().unwrap() = Some(pid);
+            Ok(())
+        });
         let process = scheduler.submit(process, "run", ()).unwrap();
         if terminator.join().unwrap() {
             assert_eq!(ended(process), None);

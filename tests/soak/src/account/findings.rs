@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::account::count::{Count, lock};
+use crate::account::{Count, lock};
 
 /// The current place in the plan.
 static PLACE: Mutex<Place> = Mutex::new(Place {

@@ -1,6 +1,6 @@
 //! Events and their counts: the totals of the report.
 
-use crate::account::count::Count;
+use crate::account::Count;
 
 macro_rules! happenings {
     ($($name:ident => $text:literal,)*) => {
@@ -19,7 +19,6 @@ happenings! {
     RefusedByInit => "submissions refused by `init`: error, panic, or no such method",
     RefusedByHook => "submissions refused by the start hook, or by its panic",
     RefusedByLimit => "submissions refused by the limit of processes",
-    RefusedByMemory => "submissions refused as there was no memory",
     RefusedByShutdown => "submissions refused by a shutdown",
     Stepped => "steps",
     EndedDone => "processes done",
@@ -64,29 +63,18 @@ happenings! {
     FutureEnded => "futures that ended with their output",
     FutureAborted => "futures aborted",
     FuturePanicked => "futures that panicked",
-    Executed => "processes executed by an outside thread",
-    CalledFromInside => "waits refused on a worker",
     Looked => "lists, dumps and statistics taken",
     Schedulers => "schedulers built",
     Shutdowns => "shutdowns of a scheduler at rest",
     ShutdownsInTheMidst => "shutdowns and drops amid a burst",
     ShutdownsFromInside => "schedulers dropped on their own worker",
     BoundThreads => "threads reserved",
-    PoolTasks => "tasks of bare pools",
-    PoolPanics => "tasks of bare pools that panicked",
-    PoolBlocked => "blocking calls in bare pools",
-    PoolResized => "resizes of bare pools",
-    PoolStopped => "bare pools stopped",
 }
 
 static COUNTS: [Count; TEXTS.len()] = [const { Count::new() }; TEXTS.len()];
 
 pub(crate) fn note(happening: Happening) {
-    note_many(happening, 1);
-}
-
-pub(crate) fn note_many(happening: Happening, times: i64) {
-    COUNTS[happening as usize].add(times);
+    COUNTS[happening as usize].add(1);
 }
 
 /// Returns each kind and its count.

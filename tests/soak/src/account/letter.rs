@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use filch_scheduler::Undelivered;
 
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::life::Life;
-use crate::account::token::{Kind, Token};
+use crate::account::{Happening, Kind, Life, Token, complain, note};
 
 /// A letter's request to its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

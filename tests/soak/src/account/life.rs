@@ -7,15 +7,14 @@ use std::thread::{self, ThreadId};
 
 use filch_scheduler::{CommandError, ExitReason, Pid, ProcessError};
 
-use crate::account::count::{Count, Flag, lock};
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::cast::vocabulary::{Parcel, Soak};
-use crate::plan::role::Role;
+use crate::account::{Count, Flag, Happening, complain, lock, note};
+use crate::cast::{Parcel, Soak};
+use crate::plan::Role;
 
 /// The end that a process has decided on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Intent {
+    #[default]
     GoesOn,
     Done,
     Fails,
@@ -38,7 +37,7 @@ pub(crate) enum Expected {
 }
 
 /// The accounts of one submission.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Life {
     pub(crate) number: u32,
     pub(crate) role: Role,
@@ -73,7 +72,7 @@ pub(crate) struct Life {
     inner: Mutex<Inner>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Inner {
     intent: Intent,
     /// True if the current step may panic by what it leaves behind.
@@ -92,31 +91,7 @@ impl Life {
         Self {
             number,
             role,
-            pid: OnceLock::new(),
-            started: Flag::default(),
-            ending: Flag::default(),
-            leaving: Flag::default(),
-            said_gone: Flag::default(),
-            has_left: Flag::default(),
-            running: Flag::default(),
-            terminated: Flag::default(),
-            linked: Flag::default(),
-            upgraded: Flag::default(),
-            closing_panics: Flag::default(),
-            upgraded_badly: Flag::default(),
-            underway: Count::new(),
-            completed: Count::new(),
-            exits: Count::new(),
-            exits_due: Count::new(),
-            inner: Mutex::new(Inner {
-                intent: Intent::GoesOn,
-                may_panic: false,
-                reason: None,
-                heard: HashMap::new(),
-                asked: HashMap::new(),
-                next_tag: 0,
-                home: None,
-            }),
+            ..Self::default()
         }
     }
 

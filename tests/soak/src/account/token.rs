@@ -3,8 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::panicking;
 
-use crate::account::count::Count;
-use crate::account::happening::{Happening, note};
+use crate::account::{Count, Happening, note};
 
 /// The kind of value that holds a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +17,9 @@ pub(crate) enum Kind {
     Process,
     Future,
     Closure,
-    Task,
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 9] = [
     Kind::Message,
     Kind::Command,
     Kind::Reply,
@@ -31,7 +29,6 @@ const KINDS: [Kind; 10] = [
     Kind::Process,
     Kind::Future,
     Kind::Closure,
-    Kind::Task,
 ];
 
 /// The number of living tokens of each kind.

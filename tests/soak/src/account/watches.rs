@@ -6,10 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use filch_scheduler::{Down, ExitReason, Exited, Link, Monitor};
 
-use crate::account::count::lock;
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::life::Life;
+use crate::account::{Happening, Life, complain, lock, note};
 
 /// The monitors and links of one phase.
 #[derive(Debug, Default)]

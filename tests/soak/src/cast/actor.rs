@@ -4,18 +4,11 @@ use std::sync::Arc;
 
 use filch_scheduler::{Context, Event, Events, ExitReason, InitError, Process, StepOutput};
 
-use crate::account::count::Flag;
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::letter::{Pen, Word};
-use crate::account::life::{Expected, Intent, Life};
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::deeds::Doer;
-use crate::cast::vocabulary::{Errand, Fault, Parcel, Soak, Way};
-use crate::cast::world::World;
-use crate::machine::heap::while_short;
-use crate::plan::deed::Deed;
-use crate::plan::role::{Begin, Faults, Role};
+use crate::account::{
+    Expected, Flag, Happening, Intent, Kind, Life, Pen, Token, Word, complain, dispose, note,
+};
+use crate::cast::{Doer, Errand, Fault, Parcel, Soak, Way, World};
+use crate::plan::{Begin, Deed, Faults, Role};
 use crate::random::Random;
 
 /// One version of a process.
@@ -168,7 +161,6 @@ impl Actor {
         let mut doer = Doer {
             world: &self.world,
             handle: context.handle(),
-            is_inside: true,
             pen: &mut self.pen,
         };
         doer.perform(deed);
@@ -215,10 +207,6 @@ impl Actor {
             13 if hostile => (Way::ThreadPanics, Expected::Panic),
             14 | 15 => (Way::Later(random.below(900)), Expected::Reply),
             16 => (Way::Deadline(random.below(900)), Expected::Anything),
-            17 if self.energy > 1 => {
-                let role = Role::draw(random, self.role.faults, self.energy / 2);
-                (Way::Child(role), Expected::Anything)
-            }
             _ => (Way::Answer, Expected::Reply),
         }
     }
@@ -265,7 +253,7 @@ impl Process<Soak> for Actor {
         input: Token,
     ) -> Result<(), InitError<Soak>> {
         drop(input);
-        while_short(false, || self.begin(context, method))
+        self.begin(context, method)
     }
 
     fn step(

@@ -4,31 +4,19 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use filch_actors::RegisterError;
 use filch_actors::prelude::*;
-use filch_actors::{ExecuteError, RegisterError};
 use filch_scheduler::{Handle, JoinError};
 
-use crate::account::count::lock;
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::letter::{Pen, Word};
-use crate::account::life::Life;
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::actor::Actor;
-use crate::cast::futures::spawn;
-use crate::cast::submit::{refused, submit};
-use crate::cast::vocabulary::Soak;
-use crate::cast::world::World;
-use crate::plan::deed::{Deed, Peer};
-use crate::plan::role::{Begin, Role};
+use crate::account::{Happening, Kind, Life, Pen, Token, Word, complain, dispose, lock, note};
+use crate::cast::{Actor, Soak, World, spawn, submit};
+use crate::plan::{Begin, Deed, Peer, Role};
 use crate::random::Random;
 
 /// A thread or a process that does something.
 pub(crate) struct Doer<'a> {
     pub(crate) world: &'a Arc<World>,
     pub(crate) handle: &'a Handle<Soak>,
-    /// True in a step, or in an `init`, which may run on a worker.
-    pub(crate) is_inside: bool,
     pub(crate) pen: &'a mut Pen,
 }
 
@@ -90,7 +78,6 @@ impl Doer<'_> {
             }
             Deed::Wake => world.tide.wake(),
             Deed::TryJoin(index) => self.try_join(index),
-            Deed::Execute { seed } => self.execute(seed),
             Deed::Look(peer) => self.look(peer),
             Deed::Block { micros } => {
                 note(Happening::Blocked);
@@ -225,45 +212,13 @@ impl Doer<'_> {
             Err(JoinError::Process(error)) => Err(error),
             Err(JoinError::NotYet(process)) => return self.world.keep(&life, process),
             Err(JoinError::CalledFromInside(process)) => {
-                note(Happening::CalledFromInside);
+                complain("a thread outside was taken for a worker");
                 return self.world.keep(&life, process);
             }
             Err(_) => unreachable!("that is all"),
         };
         note(Happening::Joined);
         life.exits(&exit, self.world.shutting.is_up());
-        dispose(exit);
-    }
-
-    /// Waits for a process, as a worker must not.
-    fn execute(&self, seed: u64) {
-        let role = Role {
-            is_brief: true,
-            traps_exits: false,
-            ..Role::plain(seed)
-        };
-        let life = self.world.birth(role);
-        let actor = Actor::new(self.world, &life, role, false);
-        let exit = match self
-            .handle
-            .execute(actor, role.method(), Token::new(Kind::Input))
-        {
-            Ok(output) => Ok(output),
-            Err(ExecuteError::Process(error)) => Err(error),
-            Err(ExecuteError::Submit(error)) => return refused(self.world, &life, error),
-            Err(ExecuteError::CalledFromInside(_)) => {
-                note(Happening::CalledFromInside);
-                if !self.is_inside {
-                    complain("a thread outside was taken for a worker");
-                }
-                return;
-            }
-            Err(_) => unreachable!("that is all"),
-        };
-        note(Happening::Executed);
-        life.exits_due.add(1);
-        life.exits(&exit, self.world.shutting.is_up());
-        // It may have been upgraded to a version with a bomb.
         dispose(exit);
     }
 
@@ -274,8 +229,8 @@ impl Doer<'_> {
             0 => {
                 let stats = handle.stats();
                 let total = stats.total();
-                if total.failed > total.ended || stats.to_string().is_empty() {
-                    complain(format!("more have failed than ended: {stats}"));
+                if total.failed > total.ended {
+                    complain(format!("more have failed than ended: {stats:?}"));
                 }
             }
             1 => drop(handle.dump().to_string()),

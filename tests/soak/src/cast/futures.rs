@@ -10,13 +10,9 @@ use filch_actors::prelude::*;
 use filch_actors::{JoinHandle, SpawnError};
 use filch_scheduler::{Handle, NotAdmitted, ProcessError};
 
-use crate::account::count::{Count, Flag, lock};
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::vocabulary::{Parcel, Soak};
-use crate::cast::world::{Roster, World};
-use crate::plan::role::{FutureEnd, FutureRole, KeepFuture};
+use crate::account::{Count, Flag, Happening, Kind, Token, complain, dispose, lock, note};
+use crate::cast::{Parcel, Roster, Soak, World};
+use crate::plan::{FutureEnd, FutureRole, KeepFuture};
 use crate::random::Random;
 
 /// The accounts of one future.

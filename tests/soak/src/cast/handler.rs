@@ -4,15 +4,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use filch_actors::{BlockingThreads, ExecuteError};
+use filch_actors::BlockingThreads;
 use filch_scheduler::{CommandHandler, Completion};
 
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::actor::Actor;
-use crate::cast::shelf::Held;
-use crate::cast::submit::refused;
-use crate::cast::vocabulary::{Errand, Fault, Parcel, Soak, Way};
-use crate::plan::role::Role;
+use crate::account::Kind;
+use crate::cast::{Errand, Fault, Held, Parcel, Soak, Way};
 
 /// Carries out the commands.
 pub(crate) struct Handler(BlockingThreads);
@@ -62,52 +58,6 @@ impl CommandHandler<Soak> for Handler {
                 let bounded = timers.deadline(deadline, completion, Fault::new(false));
                 world.shelf.put(Held::Bounded(bounded, tag), is_bomb);
             }
-            Way::Child(role) => have_done(&errand, completion, role, reply),
         }
     }
-}
-
-/// Makes a process carry out the command.
-fn have_done(
-    errand: &Errand,
-    completion: Completion<Soak>,
-    role: Role,
-    reply: impl FnOnce() -> Parcel + Send + 'static,
-) {
-    let world = Arc::clone(&errand.world);
-    // It is submitted without options.
-    let role = Role {
-        traps_exits: false,
-        mailbox: None,
-        is_child: true,
-        ..role
-    };
-    let life = world.birth(role);
-    life.exits_due.add(1);
-    let actor = Actor::new(&world, &life, role, false);
-    let token = Token::new(Kind::Closure);
-    let told = move |exit| {
-        let _token = token;
-        let exit = match exit {
-            Ok(output) => Ok(output),
-            Err(ExecuteError::Process(error)) => Err(error),
-            Err(ExecuteError::Submit(error)) => {
-                life.exits_due.add(-1);
-                refused(&world, &life, error);
-                return Err(Fault::new(false));
-            }
-            Err(_) => unreachable!("no thread waits"),
-        };
-        life.exits(&exit, world.shutting.is_up());
-        let is_well = exit.is_ok();
-        dispose(exit);
-        if is_well {
-            Ok(reply())
-        } else {
-            Err(Fault::new(false))
-        }
-    };
-    let input = Token::new(Kind::Input);
-    // Its accounts have its PID.
-    let _pid = filch_actors::execute_for(completion, actor, role.method(), input, told);
 }

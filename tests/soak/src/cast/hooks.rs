@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use filch_scheduler::{Context, ExitReason, LifeCycle};
 
-use crate::account::happening::{Happening, note};
-use crate::cast::vocabulary::{Fault, Soak};
-use crate::cast::world::Roster;
-use crate::machine::heap::while_short;
-use crate::plan::role::Hook;
+use crate::account::{Happening, note};
+use crate::cast::{Fault, Roster, Soak};
+use crate::plan::Hook;
 
 /// Tells the roster of every life.
 pub(crate) struct Hooks(pub(crate) Arc<Roster>);
@@ -21,7 +19,7 @@ impl LifeCycle<Soak> for Hooks {
         };
         match life.role.hook {
             Hook::Refuses => Err(Fault::new(false)),
-            Hook::PanicsAtStart => while_short(false, || panic!("soak: the start hook")),
+            Hook::PanicsAtStart => panic!("soak: the start hook"),
             Hook::Quiet | Hook::PanicsAtEnd => {
                 life.started.raise();
                 note(Happening::Submitted);

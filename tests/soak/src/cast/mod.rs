@@ -1,11 +1,21 @@
 //! The cast: processes, futures, the command handler and the hooks, which misbehave as planned.
 
-pub(crate) mod actor;
-pub(crate) mod deeds;
-pub(crate) mod futures;
-pub(crate) mod handler;
-pub(crate) mod hooks;
-pub(crate) mod shelf;
-pub(crate) mod submit;
-pub(crate) mod vocabulary;
-pub(crate) mod world;
+mod actor;
+mod deeds;
+mod futures;
+mod handler;
+mod hooks;
+mod shelf;
+mod submit;
+mod vocabulary;
+mod world;
+
+pub(crate) use actor::{Actor, Small};
+pub(crate) use deeds::{Doer, name_of};
+pub(crate) use futures::{Spawned, Tide, spawn};
+pub(crate) use handler::Handler;
+pub(crate) use hooks::Hooks;
+pub(crate) use shelf::{Held, Shelf};
+pub(crate) use submit::{refused, submit};
+pub(crate) use vocabulary::{Errand, Fault, Parcel, Soak, Way};
+pub(crate) use world::{Roster, World};

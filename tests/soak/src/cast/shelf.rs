@@ -5,9 +5,8 @@ use std::sync::Mutex;
 use filch_actors::timers::Bounded;
 use filch_scheduler::Completion;
 
-use crate::account::count::lock;
-use crate::account::token::{Kind, dispose};
-use crate::cast::vocabulary::{Fault, Parcel, Soak};
+use crate::account::{Kind, dispose, lock};
+use crate::cast::{Fault, Parcel, Soak};
 use crate::random::Random;
 
 /// A completion, and its tag if it has a deadline.

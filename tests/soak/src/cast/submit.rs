@@ -4,17 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use filch_actors::prelude::*;
-use filch_scheduler::{Handle, NotAdmitted, ProcessError, ProcessHandle, Submission, SubmitError};
+use filch_scheduler::{
+    Handle, InitError, NotAdmitted, ProcessError, ProcessHandle, Submission, SubmitError,
+};
 
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::life::Life;
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::actor::{Actor, Small};
-use crate::cast::vocabulary::{Parcel, Soak};
-use crate::cast::world::World;
-use crate::machine::heap::while_short;
-use crate::plan::role::{Begin, Hook, Keep, Role, Size};
+use crate::account::{Happening, Kind, Life, Token, complain, dispose, note};
+use crate::cast::{Actor, Parcel, Small, Soak, World};
+use crate::plan::{Begin, Hook, Keep, Role, Size};
 
 /// Submits a process of that role, and takes care of its handle.
 pub(crate) fn submit(world: &Arc<World>, handle: &Handle<Soak>, role: Role) -> Arc<Life> {
@@ -22,15 +18,16 @@ pub(crate) fn submit(world: &Arc<World>, handle: &Handle<Soak>, role: Role) -> A
     let bound = world.bound().filter(|_| role.is_bound);
     let actor = Actor::new(world, &life, role, bound.is_some());
     let (method, input) = (role.method(), Token::new(Kind::Input));
-    let submission = match (&bound, role.size) {
-        (Some(thread), Size::Boxed) => thread.submission_boxed(Box::new(actor), method, input),
-        (Some(thread), _) => thread.submission(Small::new(actor), method, input),
-        (None, Size::Small) => handle.submission(Small::new(actor), method, input),
-        (None, Size::Large) => handle.submission(actor, method, input),
-        (None, Size::Boxed) => handle.submission_boxed(Box::new(actor), method, input),
+    let mut submission = match role.size {
+        Size::Small => handle.submission(Small::new(actor), method, input),
+        Size::Large => handle.submission(actor, method, input),
+        Size::Boxed => handle.submission_boxed(Box::new(actor), method, input),
     };
+    if let Some(thread) = &bound {
+        submission = submission.bound_to(thread);
+    }
     let submission = with_options(submission, role);
-    match while_short(role.lacks_memory, || submission.submit()) {
+    match submission.submit() {
         Ok(process) => accepted(world, handle, &life, process),
         Err(error) => refused(world, &life, error),
     }
@@ -102,14 +99,11 @@ pub(crate) fn refused(world: &World, life: &Life, error: SubmitError<Soak>) {
         SubmitError::NotAdmitted(NotAdmitted::LimitReached(limit), _) => {
             (world.limit == Some(limit.get()), Happening::RefusedByLimit)
         }
-        SubmitError::NotAdmitted(NotAdmitted::NoMemory, _) => {
-            (role.lacks_memory, Happening::RefusedByMemory)
-        }
-        SubmitError::Init(_) => (role.begin != Begin::Well, Happening::RefusedByInit),
-        SubmitError::Hook(_) => (
+        SubmitError::Init(InitError::Refused(_) | InitError::HookPanicked(_)) => (
             matches!(role.hook, Hook::Refuses | Hook::PanicsAtStart),
             Happening::RefusedByHook,
         ),
+        SubmitError::Init(_) => (role.begin != Begin::Well, Happening::RefusedByInit),
         _ => (false, Happening::RefusedByInit),
     };
     note(happening);

@@ -5,11 +5,8 @@ use std::sync::Arc;
 
 use filch_scheduler::Protocol;
 
-use crate::account::happening::{Happening, note};
-use crate::account::letter::Letter;
-use crate::account::token::{Kind, Token};
-use crate::cast::world::World;
-use crate::plan::role::Role;
+use crate::account::{Happening, Kind, Letter, Token, note};
+use crate::cast::World;
 
 /// The protocol.
 #[derive(Debug)]
@@ -84,8 +81,6 @@ pub(crate) enum Way {
     Later(u64),
     /// It is put on the shelf, with a deadline.
     Deadline(u64),
-    /// A process does it.
-    Child(Role),
 }
 
 /// A command.

@@ -6,16 +6,9 @@ use std::sync::{Arc, Mutex};
 use filch_actors::timers::{TimerKey, Timers};
 use filch_scheduler::{BoundThread, Handle, Pid, ProcessHandle, ProcessInfo};
 
-use crate::account::count::{Count, Flag, lock};
-use crate::account::letter::Pen;
-use crate::account::life::Life;
-use crate::account::token::{Kind, alive};
-use crate::account::watches::Watches;
-use crate::cast::futures::{Spawned, Tide};
-use crate::cast::shelf::Shelf;
-use crate::cast::vocabulary::Soak;
-use crate::plan::deed::{Mix, Peer};
-use crate::plan::role::Role;
+use crate::account::{Count, Flag, Kind, Life, Pen, Watches, alive, lock};
+use crate::cast::{Shelf, Soak, Spawned, Tide};
+use crate::plan::{Mix, Peer, Role};
 
 /// The counts of one scheduler's hooks and processes: they outlive the phases.
 #[derive(Default)]

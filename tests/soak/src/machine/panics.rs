@@ -2,7 +2,7 @@
 
 use std::panic;
 
-use crate::account::findings::complain;
+use crate::account::complain;
 
 /// The beginning of planned panics.
 const PLANNED: &str = "soak: ";

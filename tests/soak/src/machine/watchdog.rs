@@ -1,5 +1,6 @@
 //! Notices a lack of progress, and ends the program with all that is known.
 
+use std::mem;
 use std::process::exit;
 use std::sync::Mutex;
 use std::thread;
@@ -8,9 +9,8 @@ use std::time::{Duration, Instant};
 use filch_actors::prelude::*;
 use filch_scheduler::Handle;
 
-use crate::account::count::lock;
-use crate::account::findings::{Place, place, progress_so_far};
-use crate::cast::vocabulary::Soak;
+use crate::account::{Place, lock, place, progress_so_far};
+use crate::cast::Soak;
 use crate::machine::system::thread_names;
 
 /// The program's exit code if it hangs.
@@ -19,33 +19,25 @@ pub(crate) const HANGS: i32 = 3;
 /// The most time without progress.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Describes the scheduler of the current phase.
-static SHOW: Mutex<Option<Box<dyn Fn() -> String + Send>>> = Mutex::new(None);
+/// The scheduler of the current phase, which is described with a hang.
+static SHOWN: Mutex<Option<Handle<Soak>>> = Mutex::new(None);
 
-/// Sets the description that is printed with a hang.
-pub(crate) fn show(what: impl Fn() -> String + Send + 'static) {
-    *lock(&SHOW) = Some(Box::new(what));
+/// Sets the scheduler to be described, or none.
+pub(crate) fn show(scheduler: Option<&Handle<Soak>>) {
+    let before = mem::replace(&mut *lock(&SHOWN), scheduler.cloned());
+    drop(before);
 }
 
-/// Sets the description of a scheduler: twice its workers' activity, and what its processes await.
-pub(crate) fn show_scheduler(handle: &Handle<Soak>) {
-    let handle = handle.clone();
-    show(move || {
-        let first = handle.dump();
-        thread::park_timeout(Duration::from_secs(1));
-        let (second, stats) = (handle.dump(), handle.stats());
-        let mut text = format!("{first}\n-- a second later\n{second}\n-- statistics\n{stats}\n");
-        for info in handle.list().into_iter().take(40) {
-            text.push_str(&format!("{info:?}\n"));
-        }
-        text
-    });
-}
-
-/// Drops the description of a scheduler that is gone.
-pub(crate) fn show_nothing() {
-    let shown = lock(&SHOW).take();
-    drop(shown);
+/// Describes it: twice its workers' activity, and what its processes await.
+fn describe(handle: &Handle<Soak>) -> String {
+    let first = handle.dump();
+    thread::park_timeout(Duration::from_secs(1));
+    let (second, stats) = (handle.dump(), handle.stats());
+    let mut text = format!("{first}\n-- a second later\n{second}\n-- statistics\n{stats}\n");
+    for info in handle.list().into_iter().take(40) {
+        text.push_str(&format!("{info:?}\n"));
+    }
+    text
 }
 
 /// Starts the watching thread, for as long as the program runs.
@@ -74,11 +66,9 @@ pub(crate) fn hang(what: &str) -> ! {
     let Place { seed, phase, .. } = place;
     eprintln!("HANG ({place}): {what}\n  again: --seed {seed} --phase {phase}");
     eprintln!("threads: {}", thread_names().join(", "));
-    if let Ok(shown) = SHOW.try_lock() {
-        match &*shown {
-            Some(show) => eprintln!("{}", show()),
-            None => eprintln!("no scheduler is shown"),
-        }
+    match SHOWN.try_lock().as_deref() {
+        Ok(Some(scheduler)) => eprintln!("{}", describe(scheduler)),
+        _ => eprintln!("no scheduler is shown"),
     }
     exit(HANGS)
 }

@@ -1,7 +1,7 @@
 //! The deeds of an outside thread, or of a process in its step.
 
-use crate::account::letter::Word;
-use crate::plan::role::{Faults, FutureRole, Role};
+use crate::account::Word;
+use crate::plan::{Faults, FutureRole, Role};
 use crate::random::Random;
 
 /// A process to act on: the number of processes at that moment decides which one.
@@ -63,9 +63,6 @@ pub(crate) enum Deed {
     Abort(u64),
     Wake,
     TryJoin(u64),
-    Execute {
-        seed: u64,
-    },
     Look(Peer),
     Block {
         micros: u64,
@@ -106,9 +103,6 @@ impl Deed {
                 count: random.within(2, mix.flood.into()) as u16,
             },
             20 if mix.reserves => Self::Reserve,
-            21 | 22 => Self::Execute {
-                seed: random.fork(),
-            },
             23..=25 => Self::Pause {
                 micros: random.below(400),
             },
@@ -127,9 +121,6 @@ impl Deed {
             0..=9 if energy > 1 => Self::Submit(Role::draw(random, mix.faults, energy / 2)),
             10..=13 => Self::Block {
                 micros: random.below(60),
-            },
-            14 => Self::Execute {
-                seed: random.fork(),
             },
             15..=17 => Self::Answer {
                 count: random.within(1, 4) as u8,

@@ -1,5 +1,9 @@
 //! The plan of a phase: the deeds of its threads, and everybody's misbehaviour. A seed decides it.
 
-pub(crate) mod deed;
-pub(crate) mod phase;
-pub(crate) mod role;
+mod deed;
+mod phase;
+mod role;
+
+pub(crate) use deed::{Deed, Mix, Peer};
+pub(crate) use phase::{Burst, Ending, Flood, MOST_FLOODED, OwnScheduler, Phase};
+pub(crate) use role::{Begin, Faults, FutureEnd, FutureRole, Hook, Keep, KeepFuture, Role, Size};

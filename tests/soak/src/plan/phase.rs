@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::plan::deed::{Deed, Mix};
-use crate::plan::role::Faults;
+use crate::plan::{Deed, Faults, Mix};
 use crate::random::Random;
 
 /// The plan of one phase.
@@ -15,8 +14,6 @@ pub(crate) enum Phase {
     Resident(Burst),
     /// A crowd on that scheduler, each member of which is flooded.
     Flood(Flood),
-    /// A pool of processors without a scheduler.
-    Pool(PoolPlan),
 }
 
 /// The plan of the outside threads.
@@ -73,24 +70,6 @@ pub(crate) struct Flood {
     pub(crate) seed: u64,
 }
 
-/// A pool, and the events in it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PoolPlan {
-    pub(crate) processors: usize,
-    pub(crate) max_processors: usize,
-    pub(crate) thread_limit: usize,
-    pub(crate) spare_threads: usize,
-    pub(crate) watch_interval: Duration,
-    pub(crate) injectors: u32,
-    pub(crate) tasks: u32,
-    pub(crate) resizes: u32,
-    pub(crate) bound_threads: u32,
-    pub(crate) panics: bool,
-    /// True if it is stopped while tasks still come from outside.
-    pub(crate) stops_in_the_midst: bool,
-    pub(crate) seed: u64,
-}
-
 /// The most processes of a flood; the resident scheduler is warmed up to as many.
 pub(crate) const MOST_FLOODED: u32 = 3000;
 
@@ -98,11 +77,10 @@ impl Phase {
     /// Draws the plan of phase `number` of a soak with that seed.
     pub(crate) fn draw(seed: u64, number: u64) -> Self {
         let mut random = Random::new(seed ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93));
-        match random.below(20) {
+        match random.below(17) {
             0..=9 => Self::Own(OwnScheduler::draw(&mut random)),
             10..=14 => Self::Resident(Burst::draw(&mut random, false)),
-            15 | 16 => Self::Flood(Flood::draw(&mut random)),
-            _ => Self::Pool(PoolPlan::draw(&mut random)),
+            _ => Self::Flood(Flood::draw(&mut random)),
         }
     }
 
@@ -112,7 +90,6 @@ impl Phase {
             Self::Own(_) => "a scheduler of its own",
             Self::Resident(_) => "a burst on the resident scheduler",
             Self::Flood(_) => "a flood on the resident scheduler",
-            Self::Pool(_) => "a bare pool",
         }
     }
 }
@@ -193,27 +170,6 @@ impl Flood {
     }
 }
 
-impl PoolPlan {
-    fn draw(random: &mut Random) -> Self {
-        let max_processors = random.within(1, 8) as usize;
-        let processors = random.within(1, max_processors as u64) as usize;
-        Self {
-            processors,
-            max_processors,
-            thread_limit: max_processors + random.below(6) as usize,
-            spare_threads: random.below(4) as usize,
-            watch_interval: random.pick(&[Duration::ZERO, Duration::from_micros(50)]),
-            injectors: random.within(1, 3) as u32,
-            tasks: random.within(10, 4000) as u32,
-            resizes: random.below(40) as u32,
-            bound_threads: random.below(4) as u32,
-            panics: random.percent(60),
-            stops_in_the_midst: random.percent(30),
-            seed: random.fork(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Phase;
@@ -232,6 +188,6 @@ mod tests {
     fn a_hundred_phases_have_every_kind() {
         let titles = (0..100).map(|number| Phase::draw(1, number).title());
         let kinds: std::collections::BTreeSet<_> = titles.collect();
-        assert_eq!(kinds.len(), 4);
+        assert_eq!(kinds.len(), 3);
     }
 }

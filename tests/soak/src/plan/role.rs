@@ -3,8 +3,9 @@
 use crate::random::Random;
 
 /// The result of its `init`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Begin {
+    #[default]
     Well,
     Fails,
     Panics,
@@ -13,8 +14,9 @@ pub(crate) enum Begin {
 }
 
 /// The behaviour of the hooks at its start and its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Hook {
+    #[default]
     Quiet,
     Refuses,
     PanicsAtStart,
@@ -22,9 +24,10 @@ pub(crate) enum Hook {
 }
 
 /// The fate of its handle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Keep {
     /// Joined at the end of the phase, after some tries before.
+    #[default]
     Join,
     OnExit,
     OnExitPanics,
@@ -33,20 +36,22 @@ pub(crate) enum Keep {
 }
 
 /// The form in which it is handed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Size {
     /// One word, in its slot.
     Small,
     /// A box that the scheduler allocates.
+    #[default]
     Large,
     /// A box that the caller allocates.
     Boxed,
 }
 
 /// The faults of a phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Faults {
     /// None: no panic can be the cause of a finding.
+    #[default]
     None,
     Errors,
     /// Panics everywhere, in destructors too.
@@ -54,7 +59,7 @@ pub(crate) enum Faults {
 }
 
 /// The behaviour of one process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Role {
     /// The seed of its own deeds, step by step.
     pub(crate) seed: u64,
@@ -77,10 +82,6 @@ pub(crate) struct Role {
     pub(crate) is_stubborn: bool,
     /// True if it is done in its first step.
     pub(crate) is_brief: bool,
-    /// True if it is submitted while its thread is short of memory.
-    pub(crate) lacks_memory: bool,
-    /// True if another one waits for it.
-    pub(crate) is_child: bool,
     /// The number of commands that its first step yields.
     pub(crate) asks: u32,
 }
@@ -128,9 +129,7 @@ impl Role {
             is_bound: random.percent(6),
             is_stubborn,
             is_brief: random.percent(5),
-            lacks_memory: hostile && random.percent(20),
-            is_child: false,
-            asks: 0,
+            ..Self::default()
         }
     }
 
@@ -138,24 +137,8 @@ impl Role {
     pub(crate) fn plain(seed: u64) -> Self {
         Self {
             seed,
-            energy: 0,
-            faults: Faults::None,
-            begin: Begin::Well,
-            hook: Hook::Quiet,
-            keep: Keep::Join,
-            size: Size::Large,
-            close_panics: false,
-            process_bomb: false,
-            output_bomb: false,
             traps_exits: true,
-            mailbox: None,
-            idle_priority: false,
-            is_bound: false,
-            is_stubborn: false,
-            is_brief: false,
-            lacks_memory: false,
-            is_child: false,
-            asks: 0,
+            ..Self::default()
         }
     }
 

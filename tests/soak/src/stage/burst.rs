@@ -6,12 +6,9 @@ use std::thread;
 
 use filch_scheduler::Handle;
 
-use crate::account::findings::{complain, progress};
-use crate::cast::deeds::Doer;
-use crate::cast::vocabulary::Soak;
-use crate::cast::world::World;
-use crate::plan::deed::Deed;
-use crate::plan::phase::Burst;
+use crate::account::{complain, progress};
+use crate::cast::{Doer, Soak, World};
+use crate::plan::{Burst, Deed};
 
 /// Carries out the scripts, and `meanwhile` on this thread. Returns when all are done.
 pub(crate) fn carry_out<R>(
@@ -34,7 +31,6 @@ fn follow(world: &Arc<World>, handle: &Handle<Soak>, script: &[Deed]) {
         let mut doer = Doer {
             world,
             handle,
-            is_inside: false,
             pen: &mut pen,
         };
         // The scheduler must contain planned panics.

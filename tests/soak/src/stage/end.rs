@@ -5,13 +5,8 @@ use std::sync::Arc;
 use filch_actors::prelude::*;
 use filch_scheduler::{Handle, JoinError};
 
-use crate::account::findings::{begin_stage, complain};
-use crate::account::happening::{Happening, note};
-use crate::account::letter::Word;
-use crate::account::token::{alive, dispose};
-use crate::cast::deeds::{Doer, name_of};
-use crate::cast::vocabulary::Soak;
-use crate::cast::world::World;
+use crate::account::{Happening, Word, alive, begin_stage, complain, dispose, note};
+use crate::cast::{Doer, Soak, World, name_of};
 use crate::machine::system;
 use crate::random::Random;
 use crate::stage::rest::{PATIENCE, check_sums, join_futures, settle};
@@ -33,7 +28,6 @@ pub(crate) fn end_all(world: &Arc<World>, handle: &Handle<Soak>, seed: u64) {
             let mut doer = Doer {
                 world,
                 handle,
-                is_inside: false,
                 pen: &mut pen,
             };
             doer.send(&life, Word::Finish, false);

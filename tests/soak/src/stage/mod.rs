@@ -3,6 +3,5 @@
 pub(crate) mod burst;
 pub(crate) mod end;
 pub(crate) mod own;
-pub(crate) mod pool;
 pub(crate) mod resident;
 pub(crate) mod rest;

@@ -6,18 +6,10 @@ use std::time::Duration;
 
 use filch_scheduler::{Handle, Scheduler, ShutdownReport};
 
-use crate::account::findings::{begin_stage, complain};
-use crate::account::happening::{Happening, note};
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::actor::Actor;
-use crate::cast::handler::Handler;
-use crate::cast::hooks::Hooks;
-use crate::cast::submit::{refused, submit};
-use crate::cast::vocabulary::Soak;
-use crate::cast::world::{Roster, World};
+use crate::account::{Happening, Kind, Token, begin_stage, complain, dispose, note};
+use crate::cast::{Actor, Handler, Hooks, Roster, Soak, World, refused, submit};
 use crate::machine::{system, watchdog};
-use crate::plan::phase::{Ending, OwnScheduler};
-use crate::plan::role::{Keep, Role};
+use crate::plan::{Ending, Keep, OwnScheduler, Role};
 use crate::stage::burst::carry_out;
 use crate::stage::end::{clear_away, end_all, take_leave};
 use crate::stage::rest::{come_to_rest, settle};
@@ -31,7 +23,7 @@ pub(crate) fn build(plan: &OwnScheduler, roster: &Arc<Roster>) -> Option<Schedul
         .workers(plan.workers)
         .events_per_step(plan.events_per_step)
         .slice(plan.slice)
-        .watch_interval(plan.watch_interval)
+        .threads(|set| set.watch_interval(plan.watch_interval))
         .hooks(Hooks(Arc::clone(roster)));
     if let Some(limit) = plan.limit {
         builder = builder.limit(limit);
@@ -65,12 +57,12 @@ pub(crate) fn run(plan: &OwnScheduler, number: u64) {
         return;
     };
     let handle = scheduler.handle();
-    watchdog::show_scheduler(&handle);
+    watchdog::show(Some(&handle));
     play(plan, scheduler, &world, &handle);
     world.release();
     check_is_over(&world, &handle);
     take_leave(&world);
-    watchdog::show_nothing();
+    watchdog::show(None);
     drop(handle);
     clear_away(world, threads);
 }

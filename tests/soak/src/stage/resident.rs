@@ -6,20 +6,10 @@ use std::thread;
 use filch_actors::prelude::*;
 use filch_scheduler::{Handle, Scheduler};
 
-use crate::account::findings::{begin_stage, complain, progress};
-use crate::account::happening::{Happening, note};
-use crate::account::letter::Word;
-use crate::account::life::Life;
-use crate::cast::deeds::Doer;
-use crate::cast::handler::Handler;
-use crate::cast::hooks::Hooks;
-use crate::cast::submit::submit;
-use crate::cast::vocabulary::Soak;
-use crate::cast::world::{Roster, World};
+use crate::account::{Happening, Life, Word, begin_stage, complain, note, progress};
+use crate::cast::{Doer, Handler, Hooks, Roster, Soak, World, submit};
 use crate::machine::{system, watchdog};
-use crate::plan::deed::Mix;
-use crate::plan::phase::{Burst, Flood, MOST_FLOODED};
-use crate::plan::role::{Faults, Role};
+use crate::plan::{Burst, Faults, Flood, MOST_FLOODED, Mix, Role};
 use crate::stage::burst::carry_out;
 use crate::stage::end::{clear_away, end_all, take_leave, wait_for_threads};
 use crate::stage::rest::come_to_rest;
@@ -103,7 +93,7 @@ impl Resident {
         deeds: impl FnOnce(&Arc<World>, &Handle<Soak>),
     ) {
         let handle = self.scheduler.handle();
-        watchdog::show_scheduler(&handle);
+        watchdog::show(Some(&handle));
         let prefix = format!("resident-{number}");
         let world = match World::new(mix, Some(LIMIT), true, prefix, &self.roster) {
             Ok(world) => world,
@@ -113,7 +103,7 @@ impl Resident {
         come_to_rest(&world, &handle);
         end_all(&world, &handle, seed);
         take_leave(&world);
-        watchdog::show_nothing();
+        watchdog::show(None);
         clear_away(world, self.threads.map(|threads| threads + WORKERS + SPARE));
     }
 
@@ -147,7 +137,6 @@ fn pour(flood: &Flood, world: &Arc<World>, handle: &Handle<Soak>) {
                 let mut doer = Doer {
                     world,
                     handle,
-                    is_inside: false,
                     pen: &mut pen,
                 };
                 for _ in 0..flood.messages / 2 {

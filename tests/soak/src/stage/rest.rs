@@ -7,12 +7,8 @@ use std::time::{Duration, Instant};
 use filch_actors::prelude::*;
 use filch_scheduler::Handle;
 
-use crate::account::count::lock;
-use crate::account::findings::{begin_stage, complain};
-use crate::account::token::dispose;
-use crate::cast::deeds::name_of;
-use crate::cast::vocabulary::Soak;
-use crate::cast::world::{Roster, World};
+use crate::account::{begin_stage, complain, dispose, lock};
+use crate::cast::{Roster, Soak, World, name_of};
 use crate::machine::watchdog::hang;
 
 /// The time limit for coming to rest.
@@ -37,7 +33,6 @@ pub(crate) fn settle(stage: &'static str, mut unrest: impl FnMut() -> Option<Str
 pub(crate) fn come_to_rest(world: &Arc<World>, handle: &Handle<Soak>) {
     settle("coming to rest", || {
         world.release();
-        end_children(world, handle);
         world.unrest(handle)
     });
     // An end is counted after the hook was told, and for a future there is no other sign of it.
@@ -53,16 +48,6 @@ pub(crate) fn come_to_rest(world: &Arc<World>, handle: &Handle<Soak>) {
             && world.roster.find(pid).is_none()
         {
             complain(format!("name {name} is that of {pid}, which has ended"));
-        }
-    }
-}
-
-/// Ends the processes that others wait for, as they do not end by themselves.
-fn end_children(world: &World, handle: &Handle<Soak>) {
-    for life in world.lives() {
-        if life.role.is_child && life.is_alive() && !life.terminated.raise() {
-            // If it is refused, it has ended meanwhile.
-            let _ = life.pid().map(|pid| handle.terminate(pid));
         }
     }
 }

@@ -2,10 +2,9 @@
 //! of what comes out. Each program says hello on another thread.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::support::error::Result;
+use crate::support::Result;
 use crate::support::process::{cargo, fresh_folder, root, target_directory};
 use crate::support::table::Table;
 
@@ -55,21 +54,45 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Builds and measures all, and prints the table.
+/// Builds and measures all, each a workspace of its own, with the versions that the comparisons
+/// have, and prints the table.
 pub(super) fn run() -> Result<()> {
-    let mut table = Table::new(["hello by", ">build, s", ">stripped, KiB"]);
-    let place = target_directory("hello");
+    let mut table = Table::new(&["hello by", ">build, s", ">stripped, KiB"]);
+    let root = root();
     for (name, dependency, program) in PROGRAMS {
-        let package = place.join(name);
-        write(&package, dependency, program)?;
+        let package = target_directory("hello").join(name);
+        let target = package.join("target");
+        fs::create_dir_all(package.join("src"))?;
+        let dependency = dependency.replace("ROOT", &root.to_string_lossy());
+        let manifest = format!(
+            "[package]\nname = \"hello\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [dependencies]\n{dependency}\n\n[profile.release]\nstrip = true\n"
+        );
+        fs::write(package.join("Cargo.toml"), manifest)?;
+        fs::write(
+            package.join("src/main.rs"),
+            format!("fn main() {{\n{program}\n}}\n"),
+        )?;
+        fs::copy(
+            root.join("benches/rivals/Cargo.lock"),
+            package.join("Cargo.lock"),
+        )?;
+        // Nothing is downloaded while the clock runs.
+        cargo().arg("fetch").current_dir(&package).status()?;
         let mut seconds = [0.0; ROUNDS];
-        let mut bytes = 0;
         for elapsed in &mut seconds {
-            let program;
-            (*elapsed, program) = build(&package)?;
-            bytes = fs::metadata(program)?.len();
+            fresh_folder(&target)?;
+            let started = Instant::now();
+            let mut build = cargo();
+            build.args(["build", "--release", "--quiet"]);
+            build.current_dir(&package).env("CARGO_TARGET_DIR", &target);
+            if !build.status()?.success() {
+                return Err(format!("{} does not build", package.display()).into());
+            }
+            *elapsed = started.elapsed().as_secs_f64();
         }
         seconds.sort_by(f64::total_cmp);
+        let bytes = fs::metadata(target.join("release/hello"))?.len();
         table.row([
             (*name).to_owned(),
             format!("{:.1}", seconds[ROUNDS / 2]),
@@ -78,46 +101,4 @@ pub(super) fn run() -> Result<()> {
     }
     print!("{table}");
     Ok(())
-}
-
-/// A workspace of its own, with the versions that the comparisons have.
-fn write(package: &Path, dependency: &str, program: &str) -> Result<()> {
-    fs::create_dir_all(package.join("src"))?;
-    let root = root();
-    let dependency = dependency.replace("ROOT", &root.to_string_lossy());
-    fs::write(
-        package.join("Cargo.toml"),
-        format!(
-            "[package]\nname = \"hello\"\nedition = \"2024\"\n\n[workspace]\n\n\
-             [dependencies]\n{dependency}\n\n[profile.release]\nstrip = true\n"
-        ),
-    )?;
-    fs::write(
-        package.join("src/main.rs"),
-        format!("fn main() {{\n{program}\n}}\n"),
-    )?;
-    let lock = root.join("benches/rivals/Cargo.lock");
-    fs::copy(lock, package.join("Cargo.lock"))?;
-    Ok(())
-}
-
-/// Builds from nothing: returns the seconds that it takes, and the program.
-fn build(package: &Path) -> Result<(f64, PathBuf)> {
-    let target = package.join("target");
-    fresh_folder(&target)?;
-    // Nothing is downloaded while the clock runs.
-    cargo().arg("fetch").current_dir(package).status()?;
-    let started = Instant::now();
-    let mut build = cargo();
-    build
-        .args(["build", "--release", "--quiet"])
-        .current_dir(package)
-        .env("CARGO_TARGET_DIR", &target);
-    if !build.status()?.success() {
-        return Err(format!("{} does not build", package.display()).into());
-    }
-    Ok((
-        started.elapsed().as_secs_f64(),
-        target.join("release/hello"),
-    ))
 }

@@ -2,31 +2,28 @@
 //! and those on rayon.
 
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::commands::rayon::programs;
-use crate::support::error::Result;
+use crate::commands::rayon::{copy_programs, on_ours};
+use crate::support::Result;
 use crate::support::process::{cargo, root, target_directory};
 
 /// Builds Go's side of the comparisons, where there is a Go toolchain: `go` in the path, or what
 /// `FILCH_GO` says.
 pub(super) fn go() -> Result<Option<PathBuf>> {
     let asked_for = std::env::var_os("FILCH_GO");
-    let go = asked_for.clone().unwrap_or_else(|| "go".into());
     let program = target_directory("go-rival").join("filch-go-rival");
-    let mut command = Command::new(&go);
-    command
-        .args(["build", "-o"])
-        .arg(&program)
-        .arg(".")
-        .current_dir(root().join("benches/rivals/go"));
-    match (built("Go's", &mut command)?, asked_for) {
-        (Ok(()), _) => Ok(Some(program)),
-        // No Go, no rival; what was asked for by name has to be there.
-        (Err(_), None) => Ok(None),
-        (Err(error), Some(go)) => Err(format!("FILCH_GO: {}: {error}", go.display()).into()),
+    let mut go = Command::new(asked_for.as_deref().unwrap_or("go".as_ref()));
+    go.args(["build", "-o"]).arg(&program).arg(".");
+    go.current_dir(root().join("benches/rivals/go"));
+    if built(&mut go)? {
+        return Ok(Some(program));
+    }
+    // What was asked for by name has to be there.
+    match asked_for {
+        Some(name) => Err(format!("FILCH_GO: there is no {}", name.display()).into()),
+        None => Ok(None),
     }
 }
 
@@ -34,13 +31,20 @@ pub(super) fn go() -> Result<Option<PathBuf>> {
 pub(super) fn beam() -> Result<Option<PathBuf>> {
     let modules = target_directory("beam-rival");
     fs::create_dir_all(&modules)?;
-    let mut command = Command::new("erlc");
-    command
-        .arg("-o")
+    let mut erlc = Command::new("erlc");
+    erlc.arg("-o")
         .arg(&modules)
         .arg(root().join("benches/rivals/beam/filch_rival.erl"));
-    // No Erlang, no rival.
-    Ok(built("Erlang's", &mut command)?.is_ok().then_some(modules))
+    Ok(built(&mut erlc)?.then_some(modules))
+}
+
+/// Runs the compiler of one side, if it is there: without it, there is no such rival.
+fn built(compiler: &mut Command) -> Result<bool> {
+    match compiler.status() {
+        Ok(status) if status.success() => Ok(true),
+        Ok(_) => Err(format!("{compiler:?} has failed").into()),
+        Err(_) => Ok(false),
+    }
 }
 
 /// Builds the programs of `examples/rayon` on rayon's core and on ours. The folder that has both.
@@ -48,8 +52,11 @@ pub(super) fn on_rayon() -> Result<PathBuf> {
     let folder = target_directory("rayon-programs");
     for core in ["rayon", "filch"] {
         let place = folder.join(core);
-        programs::copy(&place, core == "filch")?;
+        copy_programs(&place)?;
         let mut build = cargo();
+        if core == "filch" {
+            build.args(on_ours());
+        }
         build
             .args(["build", "--quiet", "--release", "--bin", "programs"])
             .current_dir(&place)
@@ -59,13 +66,4 @@ pub(super) fn on_rayon() -> Result<PathBuf> {
         }
     }
     Ok(folder)
-}
-
-/// Runs the compiler of one side; why not, if it is not there.
-fn built(whose: &str, command: &mut Command) -> Result<io::Result<()>> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(Ok(())),
-        Ok(_) => Err(format!("{whose} side of the comparisons does not compile").into()),
-        Err(error) => Ok(Err(error)),
-    }
 }

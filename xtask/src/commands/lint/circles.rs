@@ -5,15 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{Item, UseTree};
+use quote::ToTokens;
+use syn::Item;
 
-use super::finding::Finding;
+use super::Finding;
+use crate::support::Result;
 use crate::support::code::{is_for_tests, shipped};
-use crate::support::error::Result;
-use crate::support::process::{files_below, root};
+use crate::support::process::{self, root};
 
 /// The circles that are allowed: the package's folder, and the folders and files beside its root.
 const RINGS: &[(&str, &[&str])] = &[
@@ -38,106 +39,79 @@ type Imports = BTreeMap<(String, String), String>;
 /// The circles of the crate in `package`, a folder, that are not allowed.
 pub(super) fn check(package: &Path) -> Result<Vec<Finding>> {
     let sources = package.join("src");
-    let files = files_below(root(), &[&sources.to_string_lossy()], "rs")?;
     let mut texts = Vec::new();
-    for file in files.iter().filter(|file| !is_for_tests(file)) {
-        let text = fs::read_to_string(root().join(file))?;
+    let mut files = process::sources(&sources)?;
+    files.retain(|file| !is_for_tests(file));
+    for file in files {
+        let text = fs::read_to_string(root().join(&file))?;
         texts.push((file.strip_prefix(&sources)?.to_owned(), text));
     }
     let imports = imports(&texts)?;
-    let is_folder = |module: &str| root().join(&sources).join(module).is_dir();
-    let rings = RINGS.iter().filter(|(of, _)| Path::new(of) == package);
-    let rings: Vec<_> = rings.map(|(_, modules)| *modules).collect();
-    let found = circles(&imports).into_iter().filter(|circle| {
-        let is_allowed = |ring: &&[&str]| circle.iter().all(|module| ring.contains(module));
-        circle.iter().any(|module| is_folder(module)) && !rings.iter().any(is_allowed)
-    });
-    let finding = |circle: BTreeSet<&str>| {
-        let inside = imports.iter().filter(|((from, to), _)| {
-            circle.contains(from.as_str()) && circle.contains(to.as_str())
-        });
-        let places: Vec<_> = inside
-            .map(|((from, to), at)| format!("{from} → {to} in {at}"))
-            .collect();
-        Finding {
-            file: sources.clone(),
-            line: 1,
-            message: format!(
-                "folders import each other in a circle: {}",
-                places.join(", ")
-            ),
-        }
+    let is_wrong = |circle: &BTreeSet<&str>| {
+        let mut rings = RINGS.iter().filter(|(of, _)| package.ends_with(of));
+        let is_allowed = rings.any(|(_, ring)| circle.iter().all(|module| ring.contains(module)));
+        let is_folder = |module: &&str| root().join(&sources).join(module).is_dir();
+        circle.iter().any(is_folder) && !is_allowed
     };
-    Ok(found.map(finding).collect())
+    let finding = |circle: BTreeSet<&str>| {
+        let is_inside =
+            |(from, to): &(String, String)| circle.contains(&**from) && circle.contains(&**to);
+        let inside = imports.iter().filter(|(ends, _)| is_inside(ends));
+        let places = inside.map(|((from, to), at)| format!("{from} → {to} in {at}"));
+        let places = places.collect::<Vec<_>>().join(", ");
+        let message = format!("folders import each other in a circle: {places}");
+        Finding::of(&sources, message)
+    };
+    let wrong = circles(&imports).into_iter().filter(is_wrong);
+    Ok(wrong.map(finding).collect())
 }
 
 /// Lists what the modules of these files import from each other; the root's imports do not count.
-fn imports(files: &[(std::path::PathBuf, String)]) -> Result<Imports> {
-    let module = |file: &Path| {
-        let first = file.components().next()?.as_os_str().to_string_lossy();
-        Some(first.trim_end_matches(".rs").to_owned())
-    };
+fn imports(files: &[(PathBuf, String)]) -> Result<Imports> {
     let is_root = |file: &Path| file == Path::new("lib.rs") || file == Path::new("main.rs");
+    let (roots, files): (Vec<_>, Vec<_>) = files.iter().partition(|(file, _)| is_root(file));
+    let module = |file: &Path| {
+        let first = file.iter().next().unwrap_or_default().to_string_lossy();
+        first.trim_end_matches(".rs").to_owned()
+    };
     // What a name at the root means: a module, or something out of one.
-    let mut names = BTreeMap::new();
-    for (file, text) in files {
-        if is_root(file) {
-            for item in syn::parse_file(text)?.items {
-                if let Item::Use(item) = item {
-                    bind(&item.tree, None, &mut names);
+    let modules = files.iter().map(|(file, _)| (module(file), module(file)));
+    let mut names: BTreeMap<_, _> = modules.collect();
+    for (_, text) in roots {
+        for item in syn::parse_file(text)?.items {
+            if let Item::Use(item) = item {
+                let path = item.tree.to_token_stream().to_string();
+                let words = path.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+                let mut words = words.filter(|word| !["", "crate", "self"].contains(word));
+                let module = words.next().unwrap_or_default();
+                for word in words {
+                    let name = names.entry(word.to_owned());
+                    name.or_insert_with(|| module.to_owned());
                 }
             }
-        } else if let Some(module) = module(file) {
-            names.insert(module.clone(), module);
         }
     }
     let mut imports = Imports::new();
-    for (file, text) in files.iter().filter(|(file, _)| !is_root(file)) {
+    for (file, text) in files {
         let mut found = Vec::new();
-        named(shipped(text)?, file.components().count(), &mut found);
-        let own = module(file).unwrap_or_default();
+        named(shipped(text)?, file.iter().count(), &mut found);
+        let own = module(file);
         for (name, line) in found {
             if let Some(other) = names.get(&name).filter(|other| **other != own) {
-                let place = || format!("{}:{line}", file.display());
-                imports
-                    .entry((own.clone(), other.clone()))
-                    .or_insert_with(place);
+                let import = imports.entry((own.clone(), other.clone()));
+                import.or_insert_with(|| format!("{}:{line}", file.display()));
             }
         }
     }
     Ok(imports)
 }
 
-/// Collects the names that a `use` at the root binds, with the modules that they come from.
-fn bind(tree: &UseTree, module: Option<String>, names: &mut BTreeMap<String, String>) {
-    let mut insert = |name: &syn::Ident| {
-        names.extend(module.clone().map(|module| (name.to_string(), module)));
-    };
-    match tree {
-        UseTree::Path(path) if path.ident == "crate" => bind(&path.tree, None, names),
-        UseTree::Path(path) => {
-            let module = module.unwrap_or_else(|| path.ident.to_string());
-            bind(&path.tree, Some(module), names);
-        }
-        UseTree::Name(name) => insert(&name.ident),
-        UseTree::Rename(name) => insert(&name.rename),
-        UseTree::Group(group) => {
-            let branches = group.items.iter();
-            branches.for_each(|branch| bind(branch, module.clone(), names));
-        }
-        UseTree::Glob(_) => {}
-    }
-}
-
 /// The names of the root that the code of a module uses, with their lines; so many `super` lead
 /// there.
 fn named(code: TokenStream, depth: usize, found: &mut Vec<(String, usize)>) {
     let tokens: Vec<_> = code.into_iter().collect();
-    let is = |at: usize, word: &str| {
-        tokens
-            .get(at)
-            .is_some_and(|token| token.to_string() == word)
-    };
+    let text = |at: usize| tokens.get(at).map(TokenTree::to_string);
+    let is = |at, word: &str| text(at).is_some_and(|text| text == word);
     for at in 0..tokens.len() {
         if let TokenTree::Group(group) = &tokens[at] {
             named(group.stream(), depth, found);
@@ -161,30 +135,26 @@ fn named(code: TokenStream, depth: usize, found: &mut Vec<(String, usize)>) {
 
 /// The sets of modules in which each reaches each other.
 fn circles(imports: &Imports) -> BTreeSet<BTreeSet<&str>> {
-    let edges = imports
-        .keys()
-        .map(|(from, to)| (from.as_str(), to.as_str()));
-    let edges: BTreeSet<_> = edges.collect();
-    let mut reach = edges.clone();
-    loop {
-        let ways = reach.iter().flat_map(|&(from, through)| {
-            let next = edges
-                .range((through, "")..)
-                .take_while(move |(of, _)| *of == through);
-            next.map(move |&(_, to)| (from, to))
-        });
-        let longer: BTreeSet<_> = ways.filter(|way| !reach.contains(way)).collect();
-        if longer.is_empty() {
-            break;
+    let circles = imports.keys().map(|(module, _)| {
+        let mut circle = reach(imports, module);
+        circle.retain(|other| reach(imports, other).contains(&**module));
+        circle
+    });
+    circles.filter(|circle| circle.len() > 1).collect()
+}
+
+/// The modules that one imports from, and those that these do.
+fn reach<'i>(imports: &'i Imports, from: &str) -> BTreeSet<&'i str> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(module) = open.pop() {
+        for (_, to) in imports.keys().filter(|(from, _)| from == module) {
+            if reached.insert(&**to) {
+                open.push(to);
+            }
         }
-        reach.extend(longer);
     }
-    let back = |&&(from, to): &&(&str, &str)| from != to && reach.contains(&(to, from));
-    let mut circles: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for &(from, to) in reach.iter().filter(back) {
-        circles.entry(from).or_default().extend([from, to]);
-    }
-    circles.into_values().collect()
+    reached
 }
 
 #[cfg(test)]

@@ -1,41 +1,37 @@
 //! Dependencies point downward only, and the primitives have none outside the workspace.
 
-use std::path::PathBuf;
+use std::fs;
 
-use super::finding::Finding;
-use crate::support::metadata::Member;
+use super::Finding;
+use crate::support::Result;
+use crate::support::metadata::Package;
+use crate::support::process::root;
 
-/// The libraries and programs: each may depend on those before it.
-const LAYERS: &[&str] = &[
-    "filch-sync",
-    // Primitives, and what is of use by itself.
-    "filch-slab",
-    "filch-deque",
-    "filch-injector",
-    "filch-parker",
-    "filch-event-queue",
-    "filch-process-state",
-    "filch-promise",
-    "filch-data-cell",
-    "filch-timers",
-    "filch-blocking",
-    // Schedulers.
-    "filch-processors",
-    "filch-scheduler",
-    "filch-actors",
-    "filch-supervisor",
-    "filch-metrics",
-    "filch-fork-join",
-    "filch-engine",
-    "filch-build-scheduler",
-    // What stands on them.
-    "filch",
-    "filch-testing",
-    "rayon-core",
-    "filch-nats",
-    "filch-build",
-    "filch-cli",
-];
+/// The crates: each may depend on those before it. They are the default members of the workspace,
+/// in this order.
+pub(super) fn layers() -> Result<Vec<String>> {
+    let manifest: toml::Table = toml::from_str(&fs::read_to_string(root().join("Cargo.toml"))?)?;
+    let members = manifest["workspace"]["default-members"].as_array();
+    let members = members.into_iter().flatten();
+    let members = members.filter_map(|member| member.as_str());
+    let crates = members.filter_map(|member| member.strip_prefix("crates/"));
+    let name = |folder: &str| match folder.split('-').next() {
+        Some("filch") => folder.to_owned(),
+        _ => format!("filch-{folder}"),
+    };
+    Ok(crates.map(name).collect())
+}
+
+/// The crates that this one may depend on.
+pub(crate) fn below(name: &str) -> Result<Vec<String>> {
+    let layers = layers()?.into_iter();
+    Ok(layers.take_while(|other| other != name).collect())
+}
+
+/// The packages that are of use by themselves, below the schedulers.
+pub(crate) fn primitives() -> Result<Vec<String>> {
+    below("filch-processors")
+}
 
 /// The programs, which may have any dependencies outside the workspace.
 const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
@@ -52,103 +48,85 @@ const FOREIGN: &[(&str, &str)] = &[
     ("filch-nats", "futures-util"),
     ("filch-nats", "postcard"),
     ("filch-nats", "serde"),
+    ("filch-nats", "thiserror"),
     ("filch-nats", "tokio"),
     ("filch-processors", "serde"),
     ("filch-scheduler", "serde"),
     ("filch-scheduler", "tracing"),
 ];
 
-/// The packages that are of use by themselves, below the schedulers.
-pub(crate) fn primitives() -> impl Iterator<Item = &'static str> {
-    let is_below = |name: &&str| *name != "filch-processors";
-    LAYERS.iter().copied().take_while(is_below)
-}
-
-/// The primitives that need no thread, and so no std.
-pub(crate) fn primitives_without_std() -> Vec<&'static str> {
-    let with_std = ["filch-parker", "filch-timers", "filch-blocking"];
-    primitives()
-        .filter(|name| !with_std.contains(name))
-        .collect()
-}
-
-pub(super) fn check(package: &str, member: &Member) -> Vec<Finding> {
-    if member.is_tool {
+pub(super) fn check(package: &Package, layers: &[String]) -> Vec<Finding> {
+    let name = &*package.name;
+    // Others stand around the libraries and programs, or on top of them.
+    let folder = package.manifest_path.ancestors().nth(2);
+    let is_in = |of: &str| folder.is_some_and(|folder| folder.ends_with(of));
+    let is_on_top = is_in("apps") || is_in("compat");
+    if !is_in("crates") && !is_on_top {
         return Vec::new();
     }
-    let rank = |package: &str| LAYERS.iter().position(|name| *name == package);
-    let finding = |message| Finding {
-        file: PathBuf::from("Cargo.toml"),
-        line: 1,
-        message: format!("{package} {message}"),
-    };
-    let Some(own) = rank(package) else {
-        return vec![finding(
-            "has no place in the layers of xtask/src/commands/lint/layers.rs".to_owned(),
-        )];
-    };
-    let mut findings = Vec::new();
-    for dependency in &member.inside {
-        if rank(dependency).is_none_or(|other| other >= own) {
-            findings.push(finding(format!(
-                "must not depend on {dependency}, which is not below it"
-            )));
+    let rank = |name: &str| layers.iter().position(|other| other == name);
+    let mut wrong = Vec::new();
+    let own = rank(name);
+    if own.is_none() && !is_on_top {
+        wrong.push("has no place among the default members of Cargo.toml".to_owned());
+    }
+    for dependency in &package.dependencies {
+        let other = &*dependency.name;
+        // In no user's build: those of tests and build scripts, and of checkers.
+        let target = dependency.target.as_deref();
+        let is_for_checkers = matches!(target, Some("cfg(loom)" | "cfg(shuttle)"));
+        if dependency.kind.is_some() {
+            continue;
+        }
+        if dependency.path.is_some() {
+            if !is_on_top && rank(other).is_none_or(|other| Some(other) >= own) {
+                wrong.push(format!("must not depend on {other}, which is not below it"));
+            }
+        } else if !is_for_checkers && !PROGRAMS.contains(&name) && !FOREIGN.contains(&(name, other))
+        {
+            wrong.push(format!("must not depend on {other}, which is not ours"));
         }
     }
-    if !PROGRAMS.contains(&package) {
-        let is_foreign = |dependency: &&String| !FOREIGN.contains(&(package, dependency));
-        for dependency in member.outside.iter().filter(is_foreign) {
-            findings.push(finding(format!(
-                "must not depend on {dependency}, which is not ours"
-            )));
-        }
-    }
-    findings
+    let finding = |message| Finding::of("Cargo.toml", format!("{name} {message}"));
+    wrong.into_iter().map(finding).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Member, check};
+    use serde_json::json;
 
-    fn member(inside: &[&str], outside: &[&str]) -> Member {
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        Member {
-            inside: owned(inside),
-            outside: owned(outside),
-            ..Member::default()
-        }
+    use super::{check, layers};
+
+    /// The number of findings in a crate with these dependencies.
+    fn found(name: &str, inside: &[&str], outside: &[&str]) -> usize {
+        let inside = inside
+            .iter()
+            .map(|name| json!({ "name": name, "path": "/" }));
+        let outside = outside.iter().map(|name| json!({ "name": name }));
+        let package = json!({
+            "name": name,
+            "version": "",
+            "manifest_path": "/filch/crates/a/Cargo.toml",
+            "dependencies": inside.chain(outside).collect::<Vec<_>>(),
+        });
+        check(
+            &serde_json::from_value(package).unwrap(),
+            &layers().unwrap(),
+        )
+        .len()
     }
 
     #[test]
-    fn downward_dependencies_are_allowed() {
-        assert!(
-            check(
-                "filch-injector",
-                &member(&["filch-sync", "filch-deque"], &[])
-            )
-            .is_empty()
-        );
-        assert!(check("filch-cli", &member(&["filch"], &["clap"])).is_empty());
-        assert!(check("filch-engine", &member(&[], &["corosensei"])).is_empty());
-        let mut tool = member(&[], &["serde_json"]);
-        tool.is_tool = true;
-        assert!(check("xtask", &tool).is_empty());
-    }
-
-    #[test]
-    fn upward_sideways_and_foreign_dependencies_are_found() {
+    fn dependencies_point_downward_and_inward() {
         assert_eq!(
-            check("filch-deque", &member(&["filch-processors"], &[])).len(),
-            1
+            found("filch-injector", &["filch-sync", "filch-deque"], &[]),
+            0
         );
-        assert_eq!(
-            check("filch-deque", &member(&["filch-injector"], &[])).len(),
-            1
-        );
-        assert_eq!(
-            check("filch-deque", &member(&["xtask"], &["libc"])).len(),
-            2
-        );
-        assert_eq!(check("filch-newcomer", &member(&[], &[])).len(), 1);
+        assert_eq!(found("filch-cli", &["filch"], &["clap"]), 0);
+        assert_eq!(found("filch-engine", &[], &["corosensei"]), 0);
+        assert_eq!(found("filch-deque", &["filch-processors"], &[]), 1);
+        assert_eq!(found("filch-deque", &["filch-injector"], &[]), 1);
+        assert_eq!(found("filch-deque", &["xtask"], &["libc"]), 2);
+        assert_eq!(found("filch-newcomer", &[], &[]), 1);
     }
 }

@@ -6,36 +6,24 @@ const QUESTIONS: &[&str] = &["What", "How", "Whether", "Who"];
 /// Finds the lines, counted from 1, at which a doc comment opens so.
 pub(super) fn check(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    let mut block = None;
+    let mut block = "";
     for (index, line) in text.lines().enumerate() {
-        let (marker, sentence) = doc_comment(line).unzip();
-        let opens = marker != block;
-        block = marker;
-        if let Some(word) = sentence.and_then(question).filter(|_| opens) {
-            let message = format!("opens with `{word}`: begin with a verb or a noun");
-            found.push((index + 1, message));
+        let line = line.trim_start();
+        let mut markers = ["///", "//!"].into_iter();
+        // Four slashes are an ordinary comment.
+        let is_it = |marker: &&str| line.starts_with(marker) && !line.starts_with("////");
+        let marker = markers.find(is_it).unwrap_or_default();
+        if !marker.is_empty() && marker != block {
+            let text = line[marker.len()..].trim_start_matches([' ', '*', '_']);
+            let first = text.split(|letter: char| !letter.is_alphanumeric()).next();
+            if let Some(word) = first.filter(|word| QUESTIONS.contains(word)) {
+                let message = format!("opens with `{word}`: begin with a verb or a noun");
+                found.push((index + 1, message));
+            }
         }
+        block = marker;
     }
     found
-}
-
-/// The marker of a doc comment, `///` or `//!`, and the text behind it.
-fn doc_comment(line: &str) -> Option<(&'static str, &str)> {
-    let line = line.trim_start();
-    let marked = ["///", "//!"]
-        .into_iter()
-        .find_map(|marker| Some((marker, line.strip_prefix(marker)?)));
-    // Four slashes are an ordinary comment.
-    marked.filter(|(_, text)| !text.starts_with('/'))
-}
-
-/// The question word that `sentence` begins with.
-fn question(sentence: &str) -> Option<&'static str> {
-    let text = sentence.trim_start_matches([' ', '*', '_']);
-    QUESTIONS.iter().copied().find(|word| {
-        let behind = text.strip_prefix(word);
-        behind.is_some_and(|behind| !behind.starts_with(char::is_alphanumeric))
-    })
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Rules about the lines of a file, which is read without its syntax.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::finding::Finding;
-use super::openings;
+use super::{Finding, links, openings};
+use crate::support::Result;
 use crate::support::code::{begins_tests, contains_word, is_for_tests, note_above};
-use crate::support::error::Result;
-use crate::support::process::{known_files, root};
+use crate::support::process::root;
 
 /// A file of code is read in one sitting.
 const MOST_LINES: usize = 400;
@@ -21,28 +21,16 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// Lines, counted from 1, and what is wrong with them.
 type Found = Vec<(usize, String)>;
 
-/// All files that git knows, and those that it would add, relative to the root.
-pub(super) fn files() -> Result<Vec<PathBuf>> {
-    let exists = |file: &PathBuf| root().join(file).is_file();
-    Ok(known_files()?
-        .lines()
-        .map(PathBuf::from)
-        .filter(exists)
-        .collect())
-}
-
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
-    let read = || fs::read_to_string(root().join(file));
-    let found = match file.extension().and_then(|extension| extension.to_str()) {
-        Some("rs") => {
-            let text = read()?;
-            let mut found = check_code(file, &text);
-            found.extend(openings::check(&text));
-            found
-        }
-        Some("md") => check_page(file, &read()?)?,
-        Some("toml" | "yml" | "sh") => wide_lines(&read()?, |line| !line.starts_with('#')),
-        _ => Vec::new(),
+    let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
+    if !["rs", "md", "toml", "yml", "sh"].contains(&extension) {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(root().join(file))?;
+    let found = match extension {
+        "rs" => [check_code(file, &text), openings::check(&text)].concat(),
+        "md" => check_page(file, &text)?,
+        _ => wide_lines(&text, |line| !line.starts_with('#')),
     };
     let finding = |(line, message)| Finding {
         file: file.to_owned(),
@@ -69,7 +57,7 @@ fn is_row(line: &str) -> bool {
 }
 
 fn check_code(file: &Path, text: &str) -> Found {
-    let is_in = |folder: &str| file.components().any(|part| part.as_os_str() == folder);
+    let is_in = |folder: &str| file.iter().any(|part| part == folder);
     let mut in_tests = is_for_tests(file) || is_in("loom-tests");
     // Shipped code whose orderings matter; the shim merely passes them on.
     let is_library = file.starts_with("crates") || file.starts_with("apps");
@@ -80,18 +68,14 @@ fn check_code(file: &Path, text: &str) -> Found {
         is_row(comment.trim_start_matches(['/', '!']).trim_start()) || line.contains(" //~ ")
     });
     let lines: Vec<_> = text.lines().collect();
-    if lines.len() > MOST_LINES {
-        found.push((
-            lines.len(),
-            format!("{} lines; {MOST_LINES} at most", lines.len()),
-        ));
+    let number = lines.len();
+    if number > MOST_LINES {
+        found.push((number, format!("{number} lines; {MOST_LINES} at most")));
     }
     // A crate's root may have its README in that place.
     if !text.starts_with("//! ") && !text.starts_with("#![doc = include_str!(") {
-        found.push((
-            1,
-            "does not begin with a `//!` that says what it is for".to_owned(),
-        ));
+        let message = "does not begin with a `//!` that says what it is for";
+        found.push((1, message.to_owned()));
     }
     // With the type, unless the file imports the orderings.
     let bare_orderings = text.contains("Ordering::{") || text.contains("Ordering::*");
@@ -123,7 +107,7 @@ fn check_code(file: &Path, text: &str) -> Found {
     found
 }
 
-/// Relative links lead somewhere, and every page of `docs` is a chapter.
+/// Links lead somewhere, and every page of `docs` is a chapter.
 fn check_page(file: &Path, text: &str) -> Result<Found> {
     let mut in_fence = false;
     // A word that is too long by itself, as a link may be, cannot be cut.
@@ -132,12 +116,7 @@ fn check_page(file: &Path, text: &str) -> Result<Found> {
         let mut words = line.split(' ').map(|word| word.chars().count());
         in_fence || is_row(line) || words.any(|word| word > COLUMNS - 10)
     });
-    let folder = root().join(file.parent().unwrap_or(Path::new("")));
-    for (index, line) in text.lines().enumerate() {
-        for link in relative_links(line).filter(|link| !folder.join(link).exists()) {
-            found.push((index + 1, format!("`{link}` does not exist")));
-        }
-    }
+    found.extend(links::check(file, text));
     if let Ok(page) = file.strip_prefix("docs")
         && file != Path::new(SUMMARY)
     {
@@ -149,22 +128,11 @@ fn check_page(file: &Path, text: &str) -> Result<Found> {
     Ok(found)
 }
 
-/// The targets of `[text](target)` that are files: no addresses, no items of rustdoc, and no
-/// anchors.
-fn relative_links(line: &str) -> impl Iterator<Item = &str> {
-    line.split("](").skip(1).filter_map(|rest| {
-        let (target, _) = rest.split_once(')')?;
-        let path = target.split('#').next().unwrap_or_default();
-        let is_file = path.contains('.') && !path.contains("::") && !path.contains("//");
-        is_file.then_some(path)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{check_code, check_page, relative_links};
+    use super::{check_code, check_page};
 
     /// The lines of a file in which something is found; the first one says what it is for.
     fn code(file: &str, lines: &[&str]) -> Vec<usize> {
@@ -227,12 +195,5 @@ mod tests {
         let text = lines.replace('…', &"long ".repeat(25));
         let found = check_page(Path::new("a.md"), &text).unwrap();
         assert!(found.iter().map(|(line, _)| *line).eq([1, 7]));
-    }
-
-    #[test]
-    fn only_links_to_files_are_followed() {
-        let line = "[a](one.md), [b](https://example.org/x.md), [c](../two.md#part), \
-                    [d](crate::algorithm), [e](#f)";
-        assert!(relative_links(line).eq(["one.md", "../two.md"]));
     }
 }

@@ -4,14 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::finding::Finding;
+use super::Finding;
+use crate::support::Result;
 use crate::support::code::{has_word, is_for_tests, shipped};
-use crate::support::error::Result;
-use crate::support::process::{files_below, root};
+use crate::support::process::root;
 
 /// The folders, their files, and what these need it for.
 const LISTED: &str = "xtask/unsafe.toml";
@@ -30,15 +30,7 @@ pub(super) fn check(files: &[PathBuf]) -> Result<Vec<Finding>> {
         files.map(move |file| path.join(file))
     });
     let listed: BTreeSet<_> = listed.collect();
-    let mut findings = Vec::new();
-    let mut report = |file: &Path, message: &str| {
-        findings.push(Finding {
-            file: file.to_owned(),
-            line: 1,
-            message: message.to_owned(),
-        });
-    };
-    let mut found = BTreeSet::new();
+    let (mut findings, mut found) = (Vec::new(), BTreeSet::new());
     for file in files {
         let is_left_out = is_for_tests(file) || file.starts_with("loom-tests");
         if is_left_out || file.extension().is_none_or(|extension| extension != "rs") {
@@ -46,38 +38,25 @@ pub(super) fn check(files: &[PathBuf]) -> Result<Vec<Finding>> {
         }
         let text = fs::read_to_string(root().join(file))?;
         if has_word(shipped(&text)?, "unsafe") {
-            if !listed.contains(file) {
-                report(
-                    file,
-                    "has unsafe code, and is not listed in xtask/unsafe.toml",
-                );
-            }
             found.insert(file.clone());
         }
-    }
-    for file in listed.difference(&found) {
-        report(
-            file,
-            "is listed in xtask/unsafe.toml, and has no unsafe code",
-        );
-    }
-    for library in libraries()? {
-        let folder = library.parent().unwrap_or(&library);
-        let has_some = listed.iter().any(|file| file.starts_with(folder));
-        let text = fs::read_to_string(root().join(&library))?;
-        if !has_some && !text.contains("#![forbid(unsafe_code)]") {
-            report(&library, "has no unsafe code, and does not forbid it");
+        // The root of a library or a program.
+        let folder = file.parent().unwrap_or(file);
+        let is_below = |of: &&str| file.starts_with(of);
+        let is_library = ["apps", "crates", "compat"].iter().any(is_below);
+        let is_root = file.ends_with("src/lib.rs") || file.ends_with("src/main.rs");
+        let has_some = || listed.iter().any(|other| other.starts_with(folder));
+        if is_library && is_root && !has_some() && !text.contains("#![forbid(unsafe_code)]") {
+            findings.push(Finding::of(
+                file,
+                "has no unsafe code, and does not forbid it",
+            ));
         }
     }
+    let wrong = |file: &PathBuf, what| Finding::of(file, format!("{what} xtask/unsafe.toml"));
+    let unlisted = found.difference(&listed);
+    findings.extend(unlisted.map(|file| wrong(file, "has unsafe code, and is not listed in")));
+    let idle = listed.difference(&found);
+    findings.extend(idle.map(|file| wrong(file, "has no unsafe code, and is listed in")));
     Ok(findings)
-}
-
-/// The root files of the crates and of the program.
-fn libraries() -> Result<Vec<PathBuf>> {
-    let files = files_below(root(), &["apps", "crates", "compat"], "rs")?;
-    let is_root = |file: &PathBuf| {
-        let parts: Vec<_> = file.iter().skip(2).collect();
-        parts == ["src", "lib.rs"] || parts == ["src", "main.rs"]
-    };
-    Ok(files.into_iter().filter(is_root).collect())
 }

@@ -59,13 +59,9 @@ pub(super) fn chosen(number: u32) -> String {
 /// The swap in whose order of statements the character at `column` of `line` is, counted from 1.
 pub(super) fn swap_at(line: &str, column: usize, is_swap: impl Fn(u32) -> bool) -> Option<u32> {
     let before: String = line.chars().take(column).collect();
-    let made = before
-        .rsplit_once(AS_IT_WAS)
-        .map_or(&*before, |(_, made)| made);
-    let numbers = made
-        .split(ASKED)
-        .skip(1)
-        .filter_map(|text| text.split_once(')')?.0.parse().ok());
+    let made = before.split(AS_IT_WAS).last().unwrap_or_default();
+    let asked = made.split(ASKED).skip(1);
+    let numbers = asked.filter_map(|text| text.split_once(')')?.0.parse().ok());
     numbers.filter(|number| is_swap(*number)).last()
 }
 
@@ -84,18 +80,12 @@ fn render(text: &str, bytes: Range<usize>, edits: &[Edit]) -> String {
     let mut position = bytes.start;
     let mut rest = edits;
     while let Some((edit, behind)) = rest.split_first() {
-        if edit.bytes.start < position || edit.bytes.start >= bytes.end {
+        if edit.bytes.start < position || edit.bytes.end > bytes.end {
             rest = behind;
             continue;
         }
-        if edit.bytes.end > bytes.end {
-            rest = behind;
-            continue;
-        }
-        let inside = behind
-            .iter()
-            .take_while(|inner| inner.bytes.start < edit.bytes.end);
-        let (inside, after) = behind.split_at(inside.count());
+        let inside = behind.partition_point(|inner| inner.bytes.start < edit.bytes.end);
+        let (inside, after) = behind.split_at(inside);
         rendered += &text[position..edit.bytes.start];
         match &edit.change {
             Change::Wrap(before, after) => {
@@ -113,13 +103,8 @@ fn render(text: &str, bytes: Range<usize>, edits: &[Edit]) -> String {
 }
 
 fn swapped(text: &str, bytes: &Range<usize>, swap: &Swap, inside: &[Edit]) -> String {
-    let bindings = swap
-        .statements
-        .iter()
-        .filter_map(|statement| statement.binding.as_ref());
-    let mut rendered: String = bindings
-        .map(|binding| binding.declaration.clone())
-        .collect();
+    let bindings = swap.statements.iter().flat_map(|own| &own.binding);
+    let mut rendered: String = bindings.map(|binding| &*binding.declaration).collect();
     // A statement is apart from its neighbours' edits: `render` takes those within its bytes.
     let statement = |index: usize| {
         let Statement { bytes, binding } = &swap.statements[index];
@@ -158,9 +143,8 @@ fn swapped(text: &str, bytes: &Range<usize>, swap: &Swap, inside: &[Edit]) -> St
 
 /// Returns the code without comments: no string of a primitive has two slashes.
 fn on_one_line(code: &str) -> String {
-    let lines = code
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or_default());
+    let lines = code.lines();
+    let lines = lines.map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join(" ").trim().to_owned()
 }
 

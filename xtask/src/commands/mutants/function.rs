@@ -6,7 +6,7 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, ImplItemFn, ItemFn, ItemImpl, ItemMod, Signature, TraitItemFn, Type};
 
-use crate::support::error::Result;
+use crate::support::Result;
 
 /// A function with a body, in shipped code.
 pub(super) struct Function {
@@ -80,16 +80,14 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
-        let of_trait = item
-            .trait_
-            .as_ref()
-            .and_then(|(_, path, _)| path.segments.last());
-        let is_for_people = of_trait.is_some_and(|of| of.ident == "Debug" || of.ident == "Display");
+        let last = |path: &syn::Path| path.segments.last().map(|last| last.ident.to_string());
+        let of_trait = item.trait_.as_ref().and_then(|(_, path, _)| last(path));
+        let is_for_people = matches!(of_trait.as_deref(), Some("Debug" | "Display"));
         if is_for_tests(&item.attrs) || is_for_people {
             return;
         }
         let owner = match &*item.self_ty {
-            Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+            Type::Path(path) => last(&path.path),
             _ => None,
         };
         self.owner.push(owner.unwrap_or_else(|| "_".to_owned()));
@@ -121,12 +119,10 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = attribute.to_token_stream().to_string();
+        let is_for = |word: &&str| text.contains(word);
         let is_condition = attribute.path().is_ident("cfg");
         attribute.path().is_ident("test")
-            || is_condition
-                && ["test", "loom", "shuttle"]
-                    .iter()
-                    .any(|word| text.contains(word))
+            || is_condition && ["test", "loom", "shuttle"].iter().any(is_for)
     })
 }
 

@@ -7,11 +7,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::support::error::Result;
+use crate::support::Result;
 use crate::support::process::root;
-
-/// The folder of the files.
-pub(super) const FOLDER: &str = "loom-tests/mutants";
 
 /// The verdicts on a function's mutants.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
@@ -46,10 +43,10 @@ pub(super) struct Survivor {
 }
 
 impl Row {
-    /// True if a survivor has no reason yet.
-    pub(super) fn is_open(&self) -> bool {
-        let mut survived = self.survived.iter();
-        survived.any(|survivor| survivor.because.is_empty())
+    /// The survivors that have no reason yet.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Survivor> {
+        let survived = self.survived.iter();
+        survived.filter(|survivor| survivor.because.is_empty())
     }
 
     pub(super) fn mutants(&self) -> usize {
@@ -63,8 +60,9 @@ pub(super) struct Ledger {
     pub(super) rows: Vec<Row>,
 }
 
+/// The file of the crate in `crates/NAME`.
 pub(crate) fn place(name: &str) -> PathBuf {
-    PathBuf::from(FOLDER).join(format!("{name}.toml"))
+    format!("loom-tests/mutants/{name}.toml").into()
 }
 
 impl Ledger {
@@ -77,9 +75,7 @@ impl Ledger {
     }
 
     pub(super) fn write(&self, name: &str) -> Result<()> {
-        fs::create_dir_all(root().join(FOLDER))?;
-        fs::write(root().join(place(name)), self.text()?)?;
-        Ok(())
+        Ok(fs::write(root().join(place(name)), self.text()?)?)
     }
 
     fn text(&self) -> Result<String> {

@@ -1,118 +1,63 @@
 //! Changes of a function: conditions, comparisons, counts, effects, and their order. After
 //! a change here, `cargo xtask mutants --all`: a fingerprint is of what is judged.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
-
+use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    BinOp, Block, Expr, ExprClosure, ExprIf, ExprLit, ExprMatch, ExprMethodCall, ExprWhile, Item,
-    Lit, Local, Pat, ReturnType, Stmt, Type,
+    BinOp, Block, Expr, ExprClosure, ExprIf, ExprMatch, ExprMethodCall, ExprWhile, Item, Lit,
+    Local, Pat, Stmt, Type,
 };
 
 use super::edit::{Change, Edit, Swap, chosen};
 use super::function::Function;
+use super::subject::Found;
 use super::syntax::{
-    Pair, has_effect, is_comparison, is_condition, is_droppable, is_logical, is_shadowed_in,
-    may_leave, mentions, name_of, operands_of, place_of, shown,
+    has_effect, is_comparison, is_condition, is_droppable, is_logical, is_shadowed_in, may_leave,
+    name_of, operands_of, place_of, shown, uses,
 };
-
-/// One change of a function.
-#[derive(Clone, Debug)]
-pub(super) struct Mutant {
-    /// Its number among all mutants of a build.
-    pub(super) number: u32,
-    /// The change, in the words of the tally: `false: self.advance(head, 1)`.
-    pub(super) what: String,
-    /// Lines of the original that it touches, counted from 1.
-    pub(super) lines: Range<usize>,
-}
 
 /// The statements that change places are taken from runs of this length at most: each swap writes
 /// the run once more.
 const LONGEST_RUN: usize = 6;
 
-/// The mutants of `function`, numbered from `first` on, and the edits that hold them; those of
-/// `left_out`, by their place in the function, are not made, and keep their numbers.
-pub(super) fn mutants(
-    function: &Function,
-    first: u32,
-    left_out: &BTreeSet<usize>,
-) -> (Vec<Mutant>, Vec<Edit>) {
-    let mut finder = Finder {
-        first,
-        left_out,
-        mutants: Vec::new(),
-        edits: Vec::new(),
-    };
-    finder.body(function);
-    (finder.mutants, finder.edits)
+/// Finds the mutants of a function.
+pub(super) fn mutants(function: &Function, found: &mut Found<'_>) {
+    Finder(found).body(function);
 }
 
-struct Finder<'f> {
-    first: u32,
-    left_out: &'f BTreeSet<usize>,
-    mutants: Vec<Mutant>,
-    edits: Vec<Edit>,
-}
+struct Finder<'f, 'l>(&'f mut Found<'l>);
 
-impl Finder<'_> {
+impl Finder<'_, '_> {
     fn body(&mut self, function: &Function) {
-        let answers_yes_or_no = match &function.signature.output {
-            ReturnType::Type(_, of) => matches!(&**of, Type::Path(of) if of.path.is_ident("bool")),
-            ReturnType::Default => false,
-        };
-        if let (true, Some(Stmt::Expr(tail, None))) =
-            (answers_yes_or_no, function.block.stmts.last())
-            && !matches!(
-                tail,
-                Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Unsafe(_)
-            )
-            && !is_condition(tail)
-        {
-            let text = tail.to_token_stream().to_string();
-            self.truths(tail, text != "true", text != "false");
+        let answers_yes_or_no = shown(&function.signature.output) == "-> bool";
+        if let Some(Stmt::Expr(tail, None)) = function.block.stmts.last() {
+            use Expr::{Block, If, Match, Unsafe};
+            let has_its_own = matches!(tail, If(_) | Match(_) | Block(_) | Unsafe(_));
+            if answers_yes_or_no && !has_its_own && !is_condition(tail) {
+                let text = shown(tail);
+                self.truths(tail, text != "true", text != "false");
+            }
         }
         self.visit_block(&function.block);
     }
 
     /// The number of a new mutant, unless it is left out.
     fn add(&mut self, kind: &str, of: &impl ToTokens) -> Option<u32> {
-        let place = self.mutants.len();
-        let number = self.first + place as u32;
-        let span = of.span();
-        self.mutants.push(Mutant {
-            number,
-            what: format!("{kind}: {}", shown(of)),
-            lines: span.start().line..span.end().line + 1,
-        });
-        (!self.left_out.contains(&place)).then_some(number)
-    }
-
-    fn wrap(&mut self, of: &impl Spanned, before: impl Into<String>, after: impl Into<String>) {
-        self.edits.push(Edit {
-            bytes: of.span().byte_range(),
-            change: Change::Wrap(before.into(), after.into()),
-        });
+        self.0.add(format!("{kind}: {}", shown(of)), of)
     }
 
     /// Makes a condition true, or false; it is evaluated all the same.
     fn truths(&mut self, condition: &Expr, yes: bool, no: bool) {
         let yes = yes.then(|| self.add("true", condition)).flatten();
         let no = no.then(|| self.add("false", condition)).flatten();
-        let (mut before, mut after) = ("(".to_owned(), ")".to_owned());
-        if let Some(yes) = yes {
-            before = format!("{before}{} | (", chosen(yes));
-            after = format!("){after}");
-        }
         if let Some(no) = no {
-            before = format!("(!{} & {before}", chosen(no));
-            after = format!("{after})");
+            let before = format!("(!{} & (", chosen(no));
+            self.0.wrap(condition, before, "))");
         }
-        if yes.is_some() || no.is_some() {
-            self.wrap(condition, before, after);
+        if let Some(yes) = yes {
+            let before = format!("({} | (", chosen(yes));
+            self.0.wrap(condition, before, "))");
         }
     }
 
@@ -141,12 +86,33 @@ impl Finder<'_> {
         }
     }
 
-    /// A pattern that does not match, whatever is there.
-    fn refuse_pattern(&mut self, condition: &Expr) {
+    /// A whole condition, and what is within it. A pattern does not match, whatever is there.
+    fn decide(&mut self, condition: &Expr) {
+        self.condition(condition);
         if let Expr::Let(pattern) = condition
             && let Some(number) = self.add("no match", &pattern.pat)
         {
-            self.wrap(condition, "", format!(" && !{}", chosen(number)));
+            let after = format!(" && !{}", chosen(number));
+            self.0.wrap(condition, "", after);
+        }
+        self.visit_condition(condition);
+    }
+
+    /// Visits what is within a condition whose truth has its mutants.
+    fn visit_condition(&mut self, condition: &Expr) {
+        match condition {
+            Expr::Paren(inner) => self.visit_condition(&inner.expr),
+            Expr::Let(pattern) => self.visit_expr(&pattern.expr),
+            Expr::Binary(of) if is_logical(&of.op) => {
+                self.visit_condition(&of.left);
+                self.visit_condition(&of.right);
+            }
+            Expr::Binary(of) if is_comparison(&of.op) => {
+                self.compare(of, true);
+                self.visit_expr(&of.left);
+                self.visit_expr(&of.right);
+            }
+            _ => self.visit_expr(condition),
         }
     }
 
@@ -165,23 +131,17 @@ impl Finder<'_> {
         };
         let operator = of.op.to_token_stream().to_string();
         let operator = operator.trim();
-        self.wrap(
-            of,
-            "(match (&(",
-            format!(
-                ")) {{ (l, r) => if {} {{ *l {other} *r }} else {{ *l {operator} *r }} }})",
-                chosen(number)
-            ),
+        let chosen = chosen(number);
+        let after = format!(
+            ")) {{ (l, r) => if {chosen} {{ *l {other} *r }} else {{ *l {operator} *r }} }})"
         );
-        self.edits.push(Edit {
-            bytes: of.op.span().byte_range(),
-            change: Change::Replace("), &(".to_owned()),
-        });
+        self.0.wrap(of, "(match (&(", after);
+        self.0.edit(&of.op, Change::Replace("), &(".to_owned()));
     }
 
     fn off_by_one(&mut self, expression: &Expr) {
         if let Some(number) = self.add("+ 1", expression) {
-            self.wrap(
+            self.0.wrap(
                 expression,
                 format!("::filch_sync::mutant::off({number}, "),
                 ")",
@@ -190,17 +150,16 @@ impl Finder<'_> {
     }
 
     fn literal(&mut self, expression: &Expr) {
-        if let Expr::Lit(ExprLit {
-            lit: Lit::Int(_), ..
-        }) = expression
-        {
+        if matches!(expression, Expr::Lit(of) if matches!(of.lit, Lit::Int(_))) {
             self.off_by_one(expression);
         }
     }
 
-    fn drop_statement(&mut self, statement: &Stmt) {
-        if let Some(number) = self.add("drop", statement) {
-            self.wrap(statement, format!("if !{} {{ ", chosen(number)), " }");
+    /// Leaves out something that gives nothing.
+    fn drop(&mut self, of: &impl ToTokens) {
+        if let Some(number) = self.add("drop", of) {
+            let before = format!("{{ if !{} {{ ", chosen(number));
+            self.0.wrap(of, before, " } }");
         }
     }
 
@@ -219,13 +178,13 @@ impl Finder<'_> {
     fn swap_run(&mut self, run: &[Stmt]) {
         let mut swaps = Vec::new();
         for (index, pair) in run.windows(2).enumerate() {
-            let depends = name_of(&pair[0]).is_some_and(|name| mentions(&pair[1], &name));
+            let depends = name_of(&pair[0]).is_some_and(|name| uses(&pair[1], &name));
             let both_the_same = shown(&pair[0]) == shown(&pair[1]);
             if depends || both_the_same {
                 continue;
             }
-            let pair = Pair(&pair[0], &pair[1]);
-            swaps.extend(self.add("swap", &pair).map(|number| (index, number)));
+            let both: TokenStream = pair.iter().map(ToTokens::to_token_stream).collect();
+            swaps.extend(self.add("swap", &both).map(|number| (index, number)));
         }
         if swaps.is_empty() {
             return;
@@ -233,11 +192,11 @@ impl Finder<'_> {
         let statements: Vec<_> = run.iter().map(place_of).collect();
         let bytes = statements[0].bytes.start..statements[run.len() - 1].bytes.end;
         let change = Change::Swap(Swap { statements, swaps });
-        self.edits.push(Edit { bytes, change });
+        self.0.edits.push(Edit { bytes, change });
     }
 }
 
-impl<'ast> Visit<'ast> for Finder<'_> {
+impl<'ast> Visit<'ast> for Finder<'_, '_> {
     // Items in a function are functions of their own, or constants.
     fn visit_item(&mut self, _: &'ast Item) {}
     fn visit_pat(&mut self, _: &'ast Pat) {}
@@ -253,15 +212,9 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         // What must diverge has no statement to spare.
         if let Some((_, otherwise)) = &init.diverge
             && let Expr::Block(otherwise) = &**otherwise
+            && let Some((_, before)) = otherwise.block.stmts.split_last()
         {
-            let before = otherwise
-                .block
-                .stmts
-                .split_last()
-                .map_or(&[][..], |(_, before)| before);
-            before
-                .iter()
-                .for_each(|statement| self.visit_stmt(statement));
+            before.iter().for_each(|one| self.visit_stmt(one));
         }
     }
 
@@ -272,15 +225,13 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
     fn visit_stmt(&mut self, statement: &'ast Stmt) {
         if is_droppable(statement) {
-            self.drop_statement(statement);
+            self.drop(statement);
         }
         visit::visit_stmt(self, statement);
     }
 
     fn visit_expr_if(&mut self, of: &'ast ExprIf) {
-        self.condition(&of.cond);
-        self.refuse_pattern(&of.cond);
-        self.visit_condition(&of.cond);
+        self.decide(&of.cond);
         // To leave out the only statement is to make the condition false.
         match (&of.then_branch.stmts[..], &of.else_branch) {
             ([only], None) => visit::visit_stmt(self, only),
@@ -292,9 +243,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 
     fn visit_expr_while(&mut self, of: &'ast ExprWhile) {
-        self.condition(&of.cond);
-        self.refuse_pattern(&of.cond);
-        self.visit_condition(&of.cond);
+        self.decide(&of.cond);
         self.visit_block(&of.body);
     }
 
@@ -305,17 +254,11 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         let gives_nothing = of.arms.iter().any(is_nothing);
         for arm in &of.arms {
             if let Some((_, guard)) = &arm.guard {
-                self.condition(guard);
-                self.visit_condition(guard);
+                self.decide(guard);
             }
-            if gives_nothing
-                && matches!(
-                    &*arm.body,
-                    Expr::Call(_) | Expr::MethodCall(_) | Expr::Return(_)
-                )
-                && let Some(number) = self.add("drop", &arm.body)
-            {
-                self.wrap(&arm.body, format!("{{ if !{} {{ ", chosen(number)), " } }");
+            use Expr::{Call, MethodCall, Return};
+            if gives_nothing && matches!(&*arm.body, Call(_) | MethodCall(_) | Return(_)) {
+                self.drop(&arm.body);
             }
             self.visit_expr(&arm.body);
         }
@@ -327,16 +270,12 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 let is_literal = |side: &Expr| matches!(side, Expr::Lit(_));
                 let is_sum = matches!(of.op, BinOp::Add(_) | BinOp::Sub(_));
                 if is_sum && !is_literal(&of.left) && !is_literal(&of.right) {
-                    let whole = Expr::Binary(of.clone());
-                    self.off_by_one(&whole);
+                    self.off_by_one(&Expr::Binary(of.clone()));
                 }
                 self.literal(&of.left);
                 self.literal(&of.right);
             }
-            BinOp::And(_) | BinOp::Or(_) => {
-                self.condition(&Expr::Binary(of.clone()));
-                return self.visit_condition(&Expr::Binary(of.clone()));
-            }
+            BinOp::And(_) | BinOp::Or(_) => return self.decide(&Expr::Binary(of.clone())),
             _ => self.compare(of, false),
         }
         visit::visit_expr_binary(self, of);
@@ -351,12 +290,10 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             let is_second_look = of.method == "or_else" && !matches!(&**body, Expr::Block(_));
             if is_second_look && let Some(number) = self.add("None", body) {
                 let none = format!("if {} {{ Default::default() }} else {{ ", chosen(number));
-                self.wrap(body, none, " }");
+                self.0.wrap(body, none, " }");
             }
-            if ["inspect", "inspect_err"].contains(&of.method.to_string().as_str())
-                && let Some(number) = self.add("drop", body)
-            {
-                self.wrap(body, format!("if !{} {{ ", chosen(number)), " }");
+            if of.method == "inspect" || of.method == "inspect_err" {
+                self.drop(body);
             }
         }
         of.args.iter().for_each(|argument| self.literal(argument));
@@ -369,30 +306,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 
     fn visit_expr_range(&mut self, of: &'ast syn::ExprRange) {
-        of.start
-            .iter()
-            .chain(&of.end)
-            .for_each(|end| self.literal(end));
+        let ends = of.start.iter().chain(&of.end);
+        ends.for_each(|end| self.literal(end));
         visit::visit_expr_range(self, of);
-    }
-}
-
-impl Finder<'_> {
-    /// Visits what is within a condition whose truth has its mutants.
-    fn visit_condition(&mut self, condition: &Expr) {
-        match condition {
-            Expr::Paren(inner) => self.visit_condition(&inner.expr),
-            Expr::Let(pattern) => self.visit_expr(&pattern.expr),
-            Expr::Binary(of) if is_logical(&of.op) => {
-                self.visit_condition(&of.left);
-                self.visit_condition(&of.right);
-            }
-            Expr::Binary(of) if is_comparison(&of.op) => {
-                self.compare(of, true);
-                self.visit_expr(&of.left);
-                self.visit_expr(&of.right);
-            }
-            _ => self.visit_expr(condition),
-        }
     }
 }

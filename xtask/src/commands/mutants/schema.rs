@@ -6,21 +6,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use quote::ToTokens;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
 
 use super::edit::{Change, Edit, apply};
 use super::function;
-use super::operator;
 use super::refusals;
 use super::subject::Subject;
 use super::switch;
-use crate::support::copies;
-use crate::support::error::Result;
-use crate::support::process::{Tree, files_below, root};
+use crate::support::Result;
+use crate::support::process::{Tree, known_files, root, sources, write};
 
 /// The most times that the copy is built once more, because a mutant did not compile.
 const ATTEMPTS: usize = 40;
@@ -36,8 +33,8 @@ pub(super) fn trees() -> [Tree; 2] {
     [tree("plain"), tree("loom")]
 }
 
-/// Writes the copy with the mutants of `subjects`, until `packages` compile.
-pub(super) fn build(subjects: &mut [Subject], packages: &[String]) -> Result<()> {
+/// Writes the copy with the mutants of `subjects`, until `package` compiles.
+pub(super) fn build(subjects: &mut [Subject<'_>], package: &str) -> Result<()> {
     let in_constants = names_in_constants()?;
     for subject in subjects.iter_mut() {
         if in_constants.contains(&subject.function.signature.ident.to_string()) {
@@ -49,14 +46,11 @@ pub(super) fn build(subjects: &mut [Subject], packages: &[String]) -> Result<()>
         let mut instead = rewritten(subjects, &in_constants)?;
         let parent = instead.entry(switch::PARENT.into()).or_default();
         *parent += switch::DECLARATION;
-        instead.insert(switch::PLACE.into(), switch::text());
-        copies::make("mutants", std::slice::from_ref(&tree.root), &instead)?;
+        instead.insert(switch::PLACE.into(), switch::TEXT.to_owned());
+        copy(&tree.root, &instead)?;
         let mut check = tree.cargo();
         check.args(["check", "--keep-going", "--message-format", "json"]);
-        for package in packages {
-            check.args(["--package", package]);
-        }
-        let output = check.output()?;
+        let output = check.args(["--package", package]).output()?;
         if output.status.success() {
             return Ok(());
         }
@@ -70,24 +64,20 @@ pub(super) fn build(subjects: &mut [Subject], packages: &[String]) -> Result<()>
 
 /// The files of the copy that differ.
 fn rewritten(
-    subjects: &[Subject],
+    subjects: &[Subject<'_>],
     in_constants: &BTreeSet<String>,
 ) -> Result<BTreeMap<PathBuf, String>> {
     let mut instead = BTreeMap::new();
-    for file in files_below(root(), &["crates"], "rs")? {
-        if file
-            .components()
-            .nth(2)
-            .is_none_or(|part| part.as_os_str() != "src")
-        {
+    for file in sources("crates")? {
+        if file.iter().nth(2).is_none_or(|part| part != "src") {
             continue;
         }
         let text = fs::read_to_string(root().join(&file))?;
         let mut edits = Vec::new();
         for function in function::of(&file, &text)? {
-            let name = function.signature.ident.to_string();
-            if let Some(word) = &function.signature.constness
-                && !in_constants.contains(&name)
+            let signature = &function.signature;
+            if let Some(word) = &signature.constness
+                && !in_constants.contains(&signature.ident.to_string())
             {
                 edits.push(Edit {
                     bytes: word.span().byte_range(),
@@ -95,13 +85,8 @@ fn rewritten(
                 });
             }
         }
-        for subject in subjects
-            .iter()
-            .filter(|subject| subject.function.file == file)
-        {
-            let (_, own) = operator::mutants(&subject.function, subject.first, &subject.left_out);
-            edits.extend(own);
-        }
+        let own = |subject: &&Subject<'_>| subject.function.file == file;
+        edits.extend(subjects.iter().filter(own).flat_map(Subject::edits));
         // The copy's style is nobody's concern.
         let is_root = file.ends_with("src/lib.rs");
         if is_root || !edits.is_empty() {
@@ -112,92 +97,97 @@ fn rewritten(
     Ok(instead)
 }
 
-/// The names of the functions that constants call, and of those that these call.
-fn names_in_constants() -> Result<BTreeSet<String>> {
-    let mut finder = Constants::default();
-    for file in files_below(root(), &["crates", "loom-tests", "tests"], "rs")? {
-        let text = fs::read_to_string(root().join(&file))?;
-        if let Ok(syntax) = syn::parse_file(&text) {
-            finder.visit_file(&syntax);
+/// Brings the copy in `tree` up to date; what has not changed keeps its time stamp. A file of
+/// `instead` has that text there.
+fn copy(tree: &Path, instead: &BTreeMap<PathBuf, String>) -> Result<()> {
+    let listed = known_files()?;
+    // What was copied last time and is gone by now must go: cargo finds test files by looking.
+    let record = tree.with_file_name("files");
+    let old = fs::read_to_string(&record).unwrap_or_default();
+    for name in old.lines().filter(|name| !root().join(name).exists()) {
+        let _ = fs::remove_file(tree.join(name));
+    }
+    for file in &listed {
+        if !instead.contains_key(file) {
+            write(&fs::read(root().join(file))?, &tree.join(file))?;
         }
     }
-    let mut names = finder.called;
+    for (name, text) in instead {
+        write(text.as_bytes(), &tree.join(name))?;
+    }
+    let listed = listed.iter().map(|file| format!("{}\n", file.display()));
+    Ok(fs::write(record, listed.collect::<String>())?)
+}
+
+/// The names of the functions that constants call, and of those that these call.
+fn names_in_constants() -> Result<BTreeSet<String>> {
+    let (mut names, mut within) = (BTreeSet::new(), Vec::new());
+    for folder in ["crates", "loom-tests", "tests"] {
+        for file in sources(folder)? {
+            if let Ok(code) = fs::read_to_string(root().join(file))?.parse() {
+                constants(code, &mut names, &mut within);
+            }
+        }
+    }
     loop {
-        let inner = finder
-            .within
-            .iter()
-            .filter(|(name, _)| names.contains(name));
-        let more: Vec<_> = inner.flat_map(|(_, calls)| calls.clone()).collect();
         let before = names.len();
-        names.extend(more);
+        for (name, calls) in &within {
+            if names.contains(name) {
+                names.extend(calls.clone());
+            }
+        }
         if names.len() == before {
             return Ok(names);
         }
     }
 }
 
-/// The functions that are called where constants are computed.
-#[derive(Default)]
-struct Constants {
-    called: BTreeSet<String>,
-    /// The functions that each constant function calls.
-    within: Vec<(String, BTreeSet<String>)>,
-}
-
-impl<'ast> Visit<'ast> for Constants {
-    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
-        self.called.extend(calls(&item.expr));
-    }
-
-    fn visit_impl_item_const(&mut self, item: &'ast syn::ImplItemConst) {
-        self.called.extend(calls(&item.expr));
-    }
-
-    fn visit_item_static(&mut self, item: &'ast syn::ItemStatic) {
-        self.called.extend(calls(&item.expr));
-    }
-
-    fn visit_expr_const(&mut self, of: &'ast syn::ExprConst) {
-        self.called.extend(calls(&of.block));
-    }
-
-    fn visit_expr_repeat(&mut self, of: &'ast syn::ExprRepeat) {
-        self.called.extend(calls(&of.len));
-    }
-
-    // `thread_local!` and the like.
-    fn visit_macro(&mut self, of: &'ast syn::Macro) {
-        if of.tokens.to_string().contains("const {") {
-            self.called.extend(calls(&of.tokens));
+/// Finds the names of the functions that are `called` where constants are computed, and those that
+/// are called `within` each constant function.
+fn constants(
+    code: TokenStream,
+    called: &mut BTreeSet<String>,
+    within: &mut Vec<(String, BTreeSet<String>)>,
+) {
+    let tokens: Vec<_> = code.into_iter().collect();
+    let is = |token: &TokenTree, word: &str| token.to_string() == word;
+    let is_block = |token: &TokenTree| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        _ => is(token, ";"),
+    };
+    for (at, token) in tokens.iter().enumerate() {
+        let is_type = at > 0 && ["*", "'"].iter().any(|mark| is(&tokens[at - 1], mark));
+        if (is(token, "const") || is(token, "static")) && !is_type {
+            let rest = &tokens[at + 1..];
+            let end = rest.iter().position(is_block);
+            let item = &rest[..end.map_or(rest.len(), |end| end + 1)];
+            if let Some(name) = item.iter().position(|token| is(token, "fn")) {
+                within.push((item[name + 1].to_string(), calls(item)));
+            } else if item.len() == 1 || item.iter().any(|token| is(token, "=")) {
+                called.extend(calls(item));
+            }
         }
-    }
-
-    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        if item.sig.constness.is_some() {
-            self.within
-                .push((item.sig.ident.to_string(), calls(&item.block)));
+        if let TokenTree::Group(group) = token {
+            if group.delimiter() == Delimiter::Bracket {
+                // The length of an array.
+                let inside: Vec<_> = group.stream().into_iter().collect();
+                let parts = inside.split(|token| is(token, ";"));
+                called.extend(parts.skip(1).flat_map(calls));
+            }
+            constants(group.stream(), called, within);
         }
-        visit::visit_impl_item_fn(self, item);
-    }
-
-    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        if item.sig.constness.is_some() {
-            self.within
-                .push((item.sig.ident.to_string(), calls(&item.block)));
-        }
-        visit::visit_item_fn(self, item);
     }
 }
 
 /// The names before parentheses.
-fn calls(of: &impl ToTokens) -> BTreeSet<String> {
-    let text = of.to_token_stream().to_string();
-    let pieces = text.match_indices('(').filter_map(|(at, _)| {
+fn calls(code: &[TokenTree]) -> BTreeSet<String> {
+    let text = code.iter().cloned().collect::<TokenStream>().to_string();
+    let pieces = text.match_indices('(').map(|(at, _)| {
         let before = text[..at].trim_end();
         let name = before
             .rsplit(|c: char| !c.is_alphanumeric() && c != '_')
-            .next()?;
-        (!name.is_empty()).then(|| name.to_owned())
+            .next();
+        name.unwrap_or_default().to_owned()
     });
-    pieces.collect()
+    pieces.filter(|name| !name.is_empty()).collect()
 }

@@ -9,20 +9,11 @@ pub(super) const CHOSEN: &str = "FILCH_MUTANT";
 /// The file to which the numbers of the mutants are written whose code runs.
 pub(super) const REACHED: &str = "FILCH_MUTANTS_REACHED";
 
-/// The most mutants of one build.
-pub(super) const MOST: usize = 16_384;
-
 /// The text that follows that of [`PARENT`].
 pub(super) const DECLARATION: &str = "\n/// Mutants.\npub mod mutant;\n";
 
-/// The text of [`PLACE`].
-pub(super) fn text() -> String {
-    TEXT.replace("MOST", &MOST.to_string())
-        .replace("CHOSEN_VARIABLE", CHOSEN)
-        .replace("REACHED_VARIABLE", REACHED)
-}
-
-const TEXT: &str = r#"
+/// The text of [`PLACE`]. There are at most 16 384 mutants in a build.
+pub(super) const TEXT: &str = r#"
 extern crate std;
 
 use std::fs::OpenOptions;
@@ -41,13 +32,13 @@ struct Choice {
 pub fn is(number: u32) -> bool {
     static CHOICE: OnceLock<Choice> = OnceLock::new();
     let choice = CHOICE.get_or_init(|| Choice {
-        number: std::env::var("CHOSEN_VARIABLE").map_or(u32::MAX, |text| text.parse().unwrap()),
-        is_recorded: std::env::var_os("REACHED_VARIABLE").is_some(),
+        number: std::env::var("FILCH_MUTANT").map_or(u32::MAX, |text| text.parse().unwrap()),
+        is_recorded: std::env::var_os("FILCH_MUTANTS_REACHED").is_some(),
     });
     if choice.is_recorded {
-        static SEEN: [AtomicBool; MOST] = [const { AtomicBool::new(false) }; MOST];
+        static SEEN: [AtomicBool; 16_384] = [const { AtomicBool::new(false) }; 16_384];
         if !SEEN[number as usize].swap(true, Ordering::Relaxed) {
-            let record = std::env::var_os("REACHED_VARIABLE").unwrap();
+            let record = std::env::var_os("FILCH_MUTANTS_REACHED").unwrap();
             let mut file = OpenOptions::new().create(true).append(true).open(record).unwrap();
             file.write_all(std::format!("{number}\n").as_bytes()).unwrap();
         }
@@ -74,15 +65,11 @@ macro_rules! integers {
 
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-impl Off for Duration {
-    fn more(self) -> Self {
-        self + Duration::from_millis(1)
-    }
+macro_rules! times {
+    ($($type:ty)*) => {
+        $(impl Off for $type { fn more(self) -> Self { self + Duration::from_millis(1) } })*
+    };
 }
 
-impl Off for Instant {
-    fn more(self) -> Self {
-        self + Duration::from_millis(1)
-    }
-}
+times!(Duration Instant);
 "#;

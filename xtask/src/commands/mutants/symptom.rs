@@ -3,15 +3,13 @@
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::support::process::Ended;
 
 /// The signal that the system sends to a process that has used up its processor time.
 const OUT_OF_TIME: i32 = 24;
 
 /// The strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Symptom {
     /// loom saw two accesses without an order between them.
     Race,
@@ -35,7 +33,7 @@ pub(super) enum Symptom {
 }
 
 /// The way in which a mutant was shown.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone)]
 pub(super) struct Kill {
     pub(super) symptom: Symptom,
     pub(super) by: String,
@@ -44,39 +42,33 @@ pub(super) struct Kill {
 impl Symptom {
     /// `None` if nothing was wrong.
     pub(super) fn of(ended: &Ended) -> Option<Self> {
-        let status = ended
-            .status
-            .filter(|status| status.signal() != Some(OUT_OF_TIME));
-        let Some(status) = status else {
-            return Some(Self::Hang);
+        let status = match ended.status {
+            Some(status) if status.success() => return None,
+            Some(status) if status.signal() != Some(OUT_OF_TIME) => status,
+            _ => return Some(Self::Hang),
         };
-        if status.success() {
-            return None;
-        }
-        let output = &ended.output;
-        let says = |words: &[&str]| words.iter().any(|words| output.contains(words));
-        Some(if says(&["Causality violation"]) {
-            Self::Race
-        } else if says(&["exceeded maximum number of branches"]) {
-            Self::Endless
-        } else if says(&["leaked", "Leaked"]) {
-            Self::Leak
-        } else if says(&["deadlock;", "deadlock!"]) {
-            Self::Deadlock
-        } else if says(&["executions, expected at least", "one execution only"]) {
-            Self::Count
-        } else if says(&[
-            "outcomes that must not happen: []",
-            "outcomes never reached: [(",
-        ]) {
-            Self::Unreached
-        } else if status.code().is_none() {
-            Self::Crash
-        } else {
-            Self::Wrong
+        let says = |(_, words): &&(_, &str)| ended.output.contains(words);
+        Some(match SAID.iter().find(says) {
+            Some((symptom, _)) => *symptom,
+            None if status.code().is_none() => Self::Crash,
+            None => Self::Wrong,
         })
     }
 }
+
+/// The words by which a symptom is known.
+const SAID: &[(Symptom, &str)] = &[
+    (Symptom::Race, "Causality violation"),
+    (Symptom::Endless, "exceeded maximum number of branches"),
+    (Symptom::Leak, "leaked"),
+    (Symptom::Leak, "Leaked"),
+    (Symptom::Deadlock, "deadlock;"),
+    (Symptom::Deadlock, "deadlock!"),
+    (Symptom::Count, "executions, expected at least"),
+    (Symptom::Count, "one execution only"),
+    (Symptom::Unreached, "outcomes that must not happen: []"),
+    (Symptom::Unreached, "outcomes never reached: [("),
+];
 
 impl fmt::Display for Symptom {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

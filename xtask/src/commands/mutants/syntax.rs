@@ -6,19 +6,10 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Local, Pat, Stmt};
 
 use super::edit::{Binding, Statement};
+use crate::support::code::before_word;
 
 /// The most characters of code in a mutant's name.
 const SHOWN: usize = 60;
-
-/// Two statements, as one piece of text.
-pub(super) struct Pair<'s>(pub(super) &'s Stmt, pub(super) &'s Stmt);
-
-impl ToTokens for Pair<'_> {
-    fn to_tokens(&self, tokens: &mut proc_macro2::TokenStream) {
-        self.0.to_tokens(tokens);
-        self.1.to_tokens(tokens);
-    }
-}
 
 pub(super) fn is_logical(operator: &BinOp) -> bool {
     matches!(operator, BinOp::And(_) | BinOp::Or(_))
@@ -66,11 +57,7 @@ pub(super) fn has_effect(statement: &Stmt) -> bool {
             let Some(init) = &local.init else {
                 return false;
             };
-            let is_plain = match &local.pat {
-                Pat::Ident(_) => true,
-                Pat::Type(of) => matches!(&*of.pat, Pat::Ident(_)),
-                _ => false,
-            };
+            let is_plain = name_of(statement).is_some();
             let calls = init.expr.to_token_stream().to_string().contains('(');
             let is_reference = matches!(&*init.expr, Expr::Reference(_) | Expr::Closure(_));
             is_plain && calls && !is_reference && init.diverge.is_none() && local.attrs.is_empty()
@@ -105,19 +92,12 @@ pub(super) fn name_of(statement: &Stmt) -> Option<String> {
 }
 
 /// True if `tokens` name a variable of this name: not a field or a method.
-fn uses(tokens: &impl ToTokens, name: &str) -> bool {
+pub(super) fn uses(tokens: &impl ToTokens, name: &str) -> bool {
     let text = tokens.to_token_stream().to_string();
-    let is_part = |character: char| character.is_alphanumeric() || character == '_';
-    text.match_indices(name).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + name.len()..]);
-        let is_whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+    before_word(&text, name).any(|before| {
         let before = before.trim_end();
-        is_whole && (!before.ends_with('.') || before.ends_with(".."))
+        !before.ends_with('.') || before.ends_with("..")
     })
-}
-
-pub(super) fn mentions(statement: &Stmt, name: &str) -> bool {
-    uses(statement, name)
 }
 
 /// Tells whether a declaration takes the place of a name that its own run uses.
@@ -129,9 +109,8 @@ pub(super) fn is_shadowed_in(run: &[Stmt]) -> impl Fn(&Stmt) -> bool {
         else {
             return false;
         };
-        let mut before = run
-            .iter()
-            .take_while(|other| !std::ptr::eq(*other, statement));
+        let is_other = |other: &&Stmt| !std::ptr::eq(*other, statement);
+        let mut before = run.iter().take_while(is_other);
         name_of(statement)
             .is_some_and(|name| uses(&init.expr, &name) || before.any(|other| uses(other, &name)))
     }
@@ -166,20 +145,10 @@ pub(super) fn place_of(statement: &Stmt) -> Statement {
 pub(super) fn shown(of: &impl ToTokens) -> String {
     let text = of.to_token_stream().to_string();
     let mut text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for (spaced, tight) in [
-        (" . ", "."),
-        (" (", "("),
-        ("( ", "("),
-        (" )", ")"),
-        (" ;", ";"),
-        (" ,", ","),
-        (" :: ", "::"),
-        ("& ", "&"),
-        (" ?", "?"),
-        ("* ", "*"),
-        ("! ", "!"),
+    for spaced in [
+        " . ", " (", "( ", " )", " ;", " ,", " :: ", "& ", " ?", "* ", "! ",
     ] {
-        text = text.replace(spaced, tight);
+        text = text.replace(spaced, spaced.trim());
     }
     let text = text.trim_end_matches(';').replace('`', "'");
     if text.chars().count() > SHOWN {

@@ -1,18 +1,21 @@
 //! The verdicts on a crate's functions: those that are known, and those that a run adds as they
 //! come.
 
-use std::collections::BTreeSet;
-use std::sync::mpsc;
-use std::thread;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use super::campaign::{self, Job};
-use super::function::Function;
+use super::campaign::{self, Judges};
+use super::function::{self, Function};
 use super::ledger::{Ledger, Row, Survivor};
-use super::progress::{Found, Progress};
-use super::schema;
+use super::operator;
+use super::orderings;
 use super::subject::Subject;
-use crate::commands::orderings;
-use crate::support::error::Result;
+use super::symptom::Kill;
+use crate::commands::loom;
+use crate::support::Result;
+use crate::support::code::is_for_tests;
+use crate::support::process::{root, sources};
 
 /// Models of code that has no orderings of its own to judge, by crate: beside those of
 /// [`orderings::models_about`].
@@ -27,27 +30,63 @@ pub(super) struct Verdicts {
     rows: Vec<(String, Option<Row>)>,
     /// The ledger as read. A row is kept until it is judged again: its reasons may still be good.
     old: Ledger,
+    /// The names of all models, and the text of the crate's sources and tests: a verdict names one
+    /// that showed the mutant.
+    witnesses: (BTreeSet<String>, String),
+}
+
+/// The functions of a file, or of the files below a folder; tests are left out.
+pub(super) fn functions(place: &str) -> Result<Vec<Function>> {
+    let mut functions = Vec::new();
+    for file in sources(place)?.iter().filter(|file| !is_for_tests(file)) {
+        let text = fs::read_to_string(root().join(file))?;
+        functions.extend(function::of(file, &text)?);
+    }
+    Ok(functions)
 }
 
 impl Verdicts {
-    /// Reads the verdicts on `functions`.
+    /// Reads the verdicts on `functions`; a function without mutants has one that says nothing.
     pub(super) fn read(name: &'static str, functions: &[Function]) -> Result<Self> {
         let old = Ledger::read(name)?;
-        let rows = carried(&old, functions);
-        Ok(Self { name, rows, old })
+        let mut rows = carried(&old, functions);
+        for (function, (_, row)) in functions.iter().zip(&mut rows) {
+            let subject = || Subject::new(function, 0, operator::mutants);
+            if row.is_none() && subject().mutants.is_empty() {
+                *row = Some(Row::default());
+            }
+        }
+        let mut text = String::new();
+        for file in sources(Path::new("crates").join(name))? {
+            text += &fs::read_to_string(root().join(file))?;
+        }
+        let witnesses = (loom::names()?, text);
+        Ok(Self {
+            name,
+            rows,
+            old,
+            witnesses,
+        })
     }
 
-    pub(super) fn rows(&self) -> &[(String, Option<Row>)] {
-        &self.rows
+    /// The index, the name and the row of each function.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &String, Option<&Row>)> {
+        let rows = self.rows.iter().enumerate();
+        rows.map(|(index, (at, row))| (index, at, row.as_ref()))
     }
 
-    /// Sets the row of the function of that index; one without mutants is not written.
-    pub(super) fn set(&mut self, index: usize, row: Row) {
-        self.rows[index].1 = Some(row);
+    /// The tests and models of a row that are gone.
+    pub(super) fn gone<'r>(&self, row: &'r Row) -> impl Iterator<Item = &'r String> {
+        let (models, text) = &self.witnesses;
+        row.by.iter().filter(|name| {
+            let test = name.rsplit("::").next().unwrap_or_default();
+            !models.contains(*name) && !text.contains(&format!("fn {test}("))
+        })
     }
 
-    /// Forgets the verdict on the function of that index, but for its reasons.
-    pub(super) fn forget(&mut self, index: usize) {
+    /// Forgets the verdict on the function of that index, but for its reasons: it must not stand if
+    /// the run is cut off.
+    fn forget(&mut self, index: usize) {
         let (at, row) = &mut self.rows[index];
         *row = None;
         let known = self.old.rows.iter_mut().filter(|row| row.at == *at);
@@ -68,101 +107,57 @@ impl Verdicts {
         self.ledger().write(self.name)
     }
 
-    /// Judges the mutants of `subjects`, which come with the functions' indices. What `progress`
-    /// knows is taken over.
+    /// Judges the mutants of `subjects`, of functions with these indices. A function's row is
+    /// written as soon as it is complete.
     pub(super) fn judge(
         &mut self,
-        subjects: Vec<(usize, Subject)>,
-        mut progress: Progress,
+        indices: &[usize],
+        mut subjects: Vec<Subject<'_>>,
     ) -> Result<()> {
-        // What is forgotten must not stand if this is cut off.
-        progress.is_underway = true;
-        progress.store()?;
+        indices.iter().for_each(|&index| self.forget(index));
         self.write()?;
-        let packages = [format!("filch-{}", self.name)];
-        let (places, mut subjects): (Vec<_>, Vec<_>) = subjects.into_iter().unzip();
-        for subject in &mut subjects {
-            subject
-                .left_out
-                .clone_from(&progress.entry(&subject.function).left_out);
-        }
-        schema::build(&mut subjects, &packages)?;
-        for subject in &subjects {
-            progress
-                .entry(&subject.function)
-                .left_out
-                .clone_from(&subject.left_out);
-        }
-        let models = subjects
-            .iter()
-            .filter_map(|subject| orderings::models_about(&subject.function.file));
-        let more = MORE_MODELS
-            .iter()
-            .filter(|(name, _)| *name == self.name)
-            .map(|(_, models)| *models);
-        let models: BTreeSet<_> = models.chain(more).flatten().copied().collect();
-        let models: Vec<_> = models.into_iter().collect();
-        let tests = campaign::tests(&packages, &models, &mut progress)?;
-        let mut jobs = Vec::new();
-        let mut known = Vec::new();
-        for (index, subject) in subjects.iter().enumerate() {
-            let function = &self.rows[places[index]].0;
-            let found = progress.entry(&subject.function);
-            let kills = found.verdicts.values().flatten().cloned();
-            known.extend(kills.map(|kill| (function.clone(), kill)));
-            for (place, mutant) in subject.mutants.iter().enumerate() {
-                if !found.is_judged(place) {
-                    let function = function.clone();
-                    jobs.push(Job {
-                        subject: index,
-                        place,
-                        function,
-                        mutant,
-                    });
-                }
+        let about = |subject: &Subject<'_>| orderings::models_about(&subject.function.file);
+        let more = MORE_MODELS.iter().filter(|(name, _)| *name == self.name);
+        let models = subjects.iter().filter_map(about);
+        let models = models.chain(more.map(|(_, models)| *models));
+        let judges = Judges {
+            package: format!("filch-{}", self.name),
+            has_tests: true,
+            models: models.flatten().copied().collect(),
+        };
+        let mut found = vec![BTreeMap::new(); subjects.len()];
+        campaign::judge(&judges, &mut subjects, |subjects, (at, place), kill| {
+            found[at].insert(place, kill);
+            if let Some(row) = self.row(&subjects[at], &found[at]) {
+                self.rows[indices[at]].1 = Some(row);
+                self.write()?;
             }
-        }
-        let (tell, verdicts) = mpsc::channel();
-        thread::scope(|scope| {
-            let (tests, jobs) = (&tests, &jobs);
-            let campaign = scope.spawn(move || campaign::run(tests, jobs, known, &tell));
-            for (index, kill) in verdicts {
-                let Job { subject, place, .. } = jobs[index];
-                let found = progress.entry(&subjects[subject].function);
-                found.verdicts.insert(place, kill);
-                if let Some(row) = self.row(&subjects[subject], found) {
-                    self.set(places[subject], row);
-                    self.write()?;
-                }
-                progress.store()?;
-            }
-            campaign.join().expect("no holder panics")
+            Ok(())
         })?;
-        // Those of which nothing was left to judge.
-        for (subject, place) in subjects.iter().zip(places) {
-            let found = progress.entry(&subject.function);
-            self.rows[place].1 = self.row(subject, found);
+        // Those of which everything was left out.
+        for ((subject, found), &index) in subjects.iter().zip(&found).zip(indices) {
+            self.rows[index].1 = self.row(subject, found);
         }
-        progress.is_underway = false;
-        progress.store()
+        Ok(())
     }
 
-    /// The row of a function that is judged to the end; the reasons are those that were known.
-    fn row(&self, subject: &Subject, found: &Found) -> Option<Row> {
-        let at = name_in_ledger(&subject.function);
+    /// The row of a function that is judged to the end, by the places of its mutants; the reasons
+    /// are those that were known.
+    fn row(&self, subject: &Subject<'_>, found: &BTreeMap<usize, Option<Kill>>) -> Option<Row> {
+        let at = name_in_ledger(subject.function);
         let known = self.old.rows.iter().find(|known| known.at == at);
         let mut reasons = known.map_or(Vec::new(), |known| known.survived.clone());
         let mut row = Row {
             at,
             code: subject.function.fingerprint.clone(),
-            left_out: found.left_out.len(),
+            left_out: subject.left_out.len(),
             ..Row::default()
         };
         for (place, mutant) in subject.mutants.iter().enumerate() {
-            if found.left_out.contains(&place) {
+            if subject.left_out.contains(&place) {
                 continue;
             }
-            if let Some(kill) = found.verdicts.get(&place)? {
+            if let Some(kill) = found.get(&place)? {
                 *row.killed.entry(kill.symptom.to_string()).or_default() += 1;
                 row.by.insert(kill.by.clone());
             } else {
@@ -179,25 +174,20 @@ impl Verdicts {
 
     /// Prints the tally; returns whether a survivor has no reason.
     pub(super) fn report(&self) -> bool {
-        let Ledger { rows } = self.ledger();
-        let all: usize = rows.iter().map(Row::mutants).sum();
-        let survivors = || rows.iter().flat_map(|row| &row.survived);
-        let open = survivors()
-            .filter(|survivor| survivor.because.is_empty())
-            .count();
-        let left_out: usize = rows.iter().map(|row| row.left_out).sum();
-        let killed = rows.iter().flat_map(|row| &row.killed);
-        let (hangs, killed): (Vec<_>, Vec<_>) = killed.partition(|(symptom, _)| *symptom == "hang");
-        let sum = |counts: Vec<(&String, &usize)>| {
-            counts.into_iter().map(|(_, count)| count).sum::<usize>()
-        };
+        let [mut killed, mut hangs, mut explained, mut open, mut left_out] = [0; 5];
+        for row in self.ledger().rows {
+            let own = row.killed.get("hang").copied().unwrap_or_default();
+            hangs += own;
+            killed += row.killed.values().sum::<usize>() - own;
+            explained += row.survived.len() - row.open().count();
+            open += row.open().count();
+            left_out += row.left_out;
+        }
         println!(
-            "{}: {all} mutants: {} killed by a symptom, {} hang, {} survived with a reason, {open} \
-             without, {left_out} left out",
+            "{}: {} mutants: {killed} killed by a symptom, {hangs} hang, {explained} survived with \
+             a reason, {open} without, {left_out} left out",
             self.name,
-            sum(killed),
-            sum(hangs),
-            survivors().count() - open,
+            killed + hangs + explained + open + left_out,
         );
         open > 0
     }
@@ -205,31 +195,25 @@ impl Verdicts {
 
 /// `claim.rs Claim::drop`
 fn name_in_ledger(function: &Function) -> String {
-    let inner: Vec<_> = function
-        .file
-        .iter()
-        .skip(3)
-        .map(|part| part.to_string_lossy())
-        .collect();
-    format!("{} {}", inner.join("/"), function.name)
+    let inner: PathBuf = function.file.iter().skip(3).collect();
+    format!("{} {}", inner.display(), function.name)
 }
 
 /// Each function's name, and the row that is about it: one of its name with its code, or one with
 /// its code that no function of that name has any more.
 fn carried(ledger: &Ledger, functions: &[Function]) -> Vec<(String, Option<Row>)> {
-    let names: Vec<_> = functions.iter().map(name_in_ledger).collect();
-    let find = |function: &Function, name: &String| {
-        let mut same = ledger
-            .rows
-            .iter()
-            .filter(|row| row.code == function.fingerprint);
-        let own = same.clone().find(|row| row.at == *name);
-        let row = own.or_else(|| same.find(|row| !names.contains(&row.at)))?;
-        let at = name.clone();
-        Some(Row { at, ..row.clone() })
+    let names: BTreeSet<_> = functions.iter().map(name_in_ledger).collect();
+    let find = |function: &Function| {
+        let at = name_in_ledger(function);
+        let rows = ledger.rows.iter();
+        let mut same = rows.filter(|row| row.code == function.fingerprint);
+        let own = same.clone().find(|row| row.at == at);
+        let row = own.or_else(|| same.find(|row| !names.contains(&row.at)));
+        let at_row = |row: &Row| Row {
+            at: at.clone(),
+            ..row.clone()
+        };
+        (at.clone(), row.map(at_row))
     };
-    let pairs = functions.iter().zip(&names);
-    pairs
-        .map(|(function, name)| (name.clone(), find(function, name)))
-        .collect()
+    functions.iter().map(find).collect()
 }

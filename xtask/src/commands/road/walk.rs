@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::error::Result;
-use crate::support::process::{files_below, root, target_directory};
+use crate::support::Result;
+use crate::support::process::{root, sources, target_directory};
 
 /// The number of times that an operation is done.
 const TIMES: &str = "512";
@@ -36,55 +36,45 @@ pub(super) fn walk(program: &Path, name: &'static str, job: &str) -> Result<Walk
     let [begin, end] = ["begins", "ends"].map(|what| marked(&format!("road of {name} {what}.")));
     let begin = begin?.ok_or_else(|| format!("no comment says where the road of {name} begins"))?;
     let end = end?;
-    let lines = under(
-        "callgrind",
-        &[
-            "--dump-instr=yes",
-            "--compress-strings=no",
-            "--compress-pos=no",
-        ],
-        "--callgrind-out-file",
-        program,
-        job,
-    )?;
+    let under = |tool, options: &[&str], to| under(tool, options, to, program, job);
+    let options = [
+        "--dump-instr=yes",
+        "--compress-strings=no",
+        "--compress-pos=no",
+    ];
+    let lines = under("callgrind", &options, "--callgrind-out-file")?;
     let lines = lines_of(&lines, &program.to_string_lossy());
-    let trace = under("lackey", &["--trace-mem=yes"], "--log-file", program, job)?;
+    let trace = under("lackey", &["--trace-mem=yes"], "--log-file")?;
     let is_at = |address: &u64, (file, line): &(String, usize)| {
         let (of, at) = lines[address];
         at == *line && of.ends_with(file)
     };
     let ours = root().join("crates/").to_string_lossy().into_owned();
-    let crates = |address: &u64| lines[address].0.strip_prefix(&*ours);
-    let addresses: Vec<u64> = trace.lines().filter_map(executed).collect();
-    let steps: Vec<u64> = addresses
-        .into_iter()
-        .filter(|step| lines.contains_key(step))
-        .collect();
+    let steps = trace.lines().filter_map(executed);
+    let steps: Vec<u64> = steps.filter(|step| lines.contains_key(step)).collect();
     // The line may be come back to: its first instruction is the one to count by.
-    let first = steps.iter().find(|step| is_at(step, &begin)).copied();
-    let begins: Vec<_> = (0..steps.len())
-        .filter(|&at| Some(steps[at]) == first)
-        .collect();
+    let first = steps.iter().find(|step| is_at(step, &begin));
+    let begins = (0..steps.len()).filter(|&at| Some(&steps[at]) == first);
+    let begins: Vec<_> = begins.collect();
     // The first half is for what is made once.
-    let (Some(&from), Some(&to)) = (begins.get(begins.len() / 2), begins.last()) else {
+    let half = begins.len() / 2;
+    let (Some(&from), Some(&to)) = (begins.get(half), begins.last()) else {
         return Err(format!("the road of {name} is not taken").into());
     };
-    let mut files: Vec<(&str, usize)> = Vec::new();
+    let times = (begins.len() - 1 - half) as f64;
+    let mut files: Vec<(String, f64)> = Vec::new();
     let mut is_on = true;
     for step in &steps[from..to] {
-        is_on = Some(*step) == first || is_on && !end.as_ref().is_some_and(|end| is_at(step, end));
-        if let Some(file) = crates(step).filter(|_| is_on) {
-            match files.iter_mut().find(|(known, _)| *known == file) {
-                Some((_, count)) => *count += 1,
-                None => files.push((file, 1)),
+        is_on = Some(step) == first || is_on && !end.as_ref().is_some_and(|end| is_at(step, end));
+        if let Some(file) = lines[step].0.strip_prefix(&*ours).filter(|_| is_on) {
+            match files.iter_mut().find(|(known, _)| known == file) {
+                Some((_, count)) => *count += 1.0,
+                None => files.push((file.to_owned(), 1.0)),
             }
         }
     }
-    let times = (begins.len() - 1 - begins.len() / 2) as f64;
-    let files = files
-        .into_iter()
-        .map(|(file, count)| (file.to_owned(), count as f64 / times));
-    let files = files.filter(|(_, count)| *count >= FEWEST).collect();
+    files.iter_mut().for_each(|(_, count)| *count /= times);
+    files.retain(|(_, count)| *count >= FEWEST);
     Ok(Walked { name, files })
 }
 
@@ -93,15 +83,12 @@ fn under(tool: &str, options: &[&str], to: &str, program: &Path, job: &str) -> R
     let output = target_directory("road").join(tool);
     fs::create_dir_all(target_directory("road"))?;
     let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--quiet", &format!("--tool={tool}")]);
     valgrind
-        .args(["--quiet", &format!("--tool={tool}")])
-        .args(options);
-    valgrind
-        .arg(format!("{to}={}", output.display()))
-        .arg(program);
-    valgrind
-        .args(["--run", job, "--times", TIMES])
-        .stdout(Stdio::null());
+        .args(options)
+        .arg(format!("{to}={}", output.display()));
+    valgrind.arg(program).args(["--run", job, "--times", TIMES]);
+    valgrind.stdout(Stdio::null());
     if !valgrind.status()?.success() {
         return Err(format!("{valgrind:?} has failed").into());
     }
@@ -135,21 +122,17 @@ fn lines_of<'t>(output: &'t str, program: &str) -> Lines<'t> {
 /// Reads a line of lackey's: `I  0400905b,2` is an instruction, the rest are accesses to memory.
 fn executed(line: &str) -> Option<u64> {
     let (address, _) = line.strip_prefix("I  ")?.split_once(',')?;
-    u64::from_str_radix(address, 16)
-        .ok()?
-        .checked_sub(FIRST_BYTE)
+    let address = u64::from_str_radix(address, 16).ok()?;
+    address.checked_sub(FIRST_BYTE)
 }
 
 /// The file and the line about which a comment says that: its own line, or the next.
 fn marked(words: &str) -> Result<Option<(String, usize)>> {
-    for file in files_below(root(), &[JOBS], "rs")? {
+    for file in sources(JOBS)? {
         let text = fs::read_to_string(root().join(&file))?;
-        let found = text.lines().position(|line| line.contains(words));
-        if let Some(index) = found {
-            let is_alone = text
-                .lines()
-                .nth(index)
-                .is_some_and(|line| line.trim().starts_with("//"));
+        let mut lines = text.lines().enumerate();
+        if let Some((index, line)) = lines.find(|(_, line)| line.contains(words)) {
+            let is_alone = line.trim().starts_with("//");
             let file = file.to_string_lossy().into_owned();
             return Ok(Some((file, index + 1 + usize::from(is_alone))));
         }

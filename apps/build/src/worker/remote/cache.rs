@@ -9,10 +9,9 @@ use tonic::Code;
 use super::channel::Authorized;
 use super::peers::Peers;
 use super::traffic::Counting;
-use super::transfer::{TransferError, download};
+use super::transfer::download;
 use crate::digest::Digest;
 use crate::storage::{Blobs, StorageError};
-use crate::worker::AccessError;
 
 /// The transfers that are under way, so that a blob is fetched once.
 type Underway = Mutex<HashMap<Digest, Weak<tokio::sync::Mutex<()>>>>;
@@ -30,9 +29,13 @@ pub(super) struct WorkerCache {
 
 impl WorkerCache {
     /// Gets the blob, from that worker if one is given, else from the coordinator; once at a time.
-    pub(super) async fn need(&self, blob: Digest, source: Option<&str>) -> Result<(), AccessError> {
+    pub(super) async fn need(
+        &self,
+        blob: Digest,
+        source: Option<&str>,
+    ) -> Result<(), StorageError> {
         if self.blobs.contains(blob).await? {
-            self.counting.count(|traffic| traffic.hits += 1);
+            lock(&self.counting).hits += 1;
             return Ok(());
         }
         let transfer = self.transfer(blob);
@@ -43,37 +46,28 @@ impl WorkerCache {
         if let Some(address) = source {
             match self.fetch_from_worker(blob, address).await {
                 Ok(()) => {
-                    self.counting.count(|traffic| traffic.from_workers += 1);
+                    lock(&self.counting).from_workers += 1;
                     return Ok(());
                 }
                 Err(why) => {
                     tracing::warn!("{blob} did not come from the worker at {address}: {why}");
-                    self.counting.count(|traffic| traffic.failed += 1);
+                    lock(&self.counting).failed += 1;
                 }
             }
         }
         let (instance, from) = (&self.instance, self.coordinator.clone());
         match download(from, instance, blob, &self.blobs).await {
-            Ok(()) => {
-                self.counting.count(|traffic| traffic.from_coordinator += 1);
-                Ok(())
+            Err(StorageError::Unreachable(status)) if status.code() == Code::NotFound => {
+                return Err(StorageError::Missing(blob));
             }
-            Err(TransferError::Status(status)) if status.code() == Code::NotFound => {
-                Err(AccessError::Missing(blob))
-            }
-            Err(TransferError::Storage(StorageError::Missing(_))) => {
-                Err(AccessError::Missing(blob))
-            }
-            Err(TransferError::Storage(error)) => Err(AccessError::Storage(error)),
-            Err(error) => Err(AccessError::Unreachable(Box::new(error))),
+            came => came?,
         }
+        lock(&self.counting).from_coordinator += 1;
+        Ok(())
     }
 
     async fn fetch_from_worker(&self, blob: Digest, address: &str) -> Result<(), String> {
-        let channel = self
-            .peers
-            .channel(address)
-            .map_err(|error| error.to_string())?;
+        let channel = self.peers.channel(address)?;
         // Workers serve one instance, which has no name.
         let came = download(channel, "", blob, &self.blobs).await;
         came.map_err(|error| error.to_string())

@@ -1,13 +1,11 @@
 //! Channels to the coordinator and to other workers.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
 use http::Uri;
 use http::uri::Scheme;
-use tonic::metadata::errors::InvalidMetadataValue;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
@@ -26,11 +24,13 @@ pub(super) type Authorized = InterceptedService<Channel, Token>;
 pub(super) struct Token(Option<MetadataValue<Ascii>>);
 
 impl Token {
-    fn new(token: Option<&str>) -> Result<Self, InvalidMetadataValue> {
+    fn new(token: Option<&str>) -> Result<Self, String> {
         let Some(token) = token else {
             return Ok(Self(None));
         };
-        let mut value: MetadataValue<Ascii> = format!("Bearer {token}").parse()?;
+        let value = format!("Bearer {token}").parse();
+        let mut value: MetadataValue<Ascii> =
+            value.map_err(|error| format!("the token cannot be sent: {error}"))?;
         value.set_sensitive(true);
         Ok(Self(Some(value)))
     }
@@ -62,15 +62,23 @@ pub(super) fn is_encrypted(address: &Uri) -> bool {
 }
 
 /// Makes a channel that connects when it is first used, and again when it must.
+///
+/// # Errors
+/// If it is not an address, or there is no certificate to trust, or the token cannot be sent.
 pub(super) fn channel(
     address: &str,
     token: Option<&str>,
     trust: &ClientTlsConfig,
-) -> Result<Authorized, NoChannel> {
-    let token = Token::new(token).map_err(NoChannel::Token)?;
-    let mut endpoint = Endpoint::from_shared(address.to_owned())?;
+) -> Result<Authorized, String> {
+    // "Transport error", and its cause.
+    let refused = |error: Error| match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    };
+    let token = Token::new(token)?;
+    let mut endpoint = Endpoint::from_shared(address.to_owned()).map_err(refused)?;
     if is_encrypted(endpoint.uri()) {
-        endpoint = endpoint.tls_config(trust.clone())?;
+        endpoint = endpoint.tls_config(trust.clone()).map_err(refused)?;
     }
     let endpoint = endpoint
         .tcp_nodelay(true)
@@ -80,34 +88,4 @@ pub(super) fn channel(
         .http2_keep_alive_interval(PATIENCE)
         .keep_alive_timeout(PATIENCE);
     Ok(InterceptedService::new(endpoint.connect_lazy(), token))
-}
-
-/// The reason that there is no channel to an address.
-#[derive(Debug)]
-pub(super) enum NoChannel {
-    /// It is not an address, or there is no certificate to trust.
-    Address(Error),
-    /// The token cannot be sent.
-    Token(InvalidMetadataValue),
-}
-
-impl fmt::Display for NoChannel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            // "Transport error", and its cause.
-            Self::Address(error) => match error.source() {
-                Some(cause) => write!(f, "{error}: {cause}"),
-                None => error.fmt(f),
-            },
-            Self::Token(error) => write!(f, "the token cannot be sent: {error}"),
-        }
-    }
-}
-
-impl StdError for NoChannel {}
-
-impl From<Error> for NoChannel {
-    fn from(error: Error) -> Self {
-        Self::Address(error)
-    }
 }

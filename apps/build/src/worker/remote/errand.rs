@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use filch_sync::lock;
+use tonic::Status;
 
 use super::cache::WorkerCache;
 use super::transfer::upload;
 use crate::digest::Digest;
 use crate::protocol::Run;
-use crate::worker::{Access, AccessError};
+use crate::storage::StorageError;
+use crate::worker::Access;
 
 /// The access of one action to blobs.
 #[derive(Debug)]
@@ -41,14 +43,18 @@ impl Errand {
     }
 
     /// Sends the kept blobs to the coordinator.
-    pub(super) async fn deliver(&self) -> Result<(), AccessError> {
+    pub(super) async fn deliver(&self) -> Result<(), StorageError> {
         let kept = std::mem::take(&mut *lock(&self.kept));
         let cache = &self.cache;
         let sent = upload(&cache.coordinator, &cache.instance, &kept, &cache.blobs).await;
-        sent.map_err(|error| AccessError::Unreachable(Box::new(error)))
+        sent.map_err(|error| match error {
+            // It was kept a moment ago, so the action is not to blame.
+            StorageError::Missing(_) => Status::unavailable(error.to_string()).into(),
+            error => error,
+        })
     }
 
-    async fn need(&self, blob: Digest) -> Result<(), AccessError> {
+    async fn need(&self, blob: Digest) -> Result<(), StorageError> {
         let source = self.sources.get(&blob).map(String::as_str);
         self.cache.need(blob, source).await
     }
@@ -63,7 +69,7 @@ impl Errand {
 }
 
 impl Access for Errand {
-    async fn read(&self, blob: Digest) -> Result<Bytes, AccessError> {
+    async fn read(&self, blob: Digest) -> Result<Bytes, StorageError> {
         if let Some(message) = self.messages.get(&blob) {
             return Ok(message.clone());
         }
@@ -71,17 +77,17 @@ impl Access for Errand {
         Access::read(&self.cache.blobs, blob).await
     }
 
-    async fn place(&self, blob: Digest, path: &Path, executable: bool) -> Result<(), AccessError> {
+    async fn place(&self, blob: Digest, path: &Path, executable: bool) -> Result<(), StorageError> {
         self.need(blob).await?;
         Access::place(&self.cache.blobs, blob, path, executable).await
     }
 
-    async fn keep(&self, path: &Path) -> Result<Digest, AccessError> {
+    async fn keep(&self, path: &Path) -> Result<Digest, StorageError> {
         let blob = Access::keep(&self.cache.blobs, path).await?;
         Ok(self.note_kept(blob))
     }
 
-    async fn write(&self, bytes: Bytes) -> Result<Digest, AccessError> {
+    async fn write(&self, bytes: Bytes) -> Result<Digest, StorageError> {
         let blob = Access::write(&self.cache.blobs, bytes).await?;
         Ok(self.note_kept(blob))
     }

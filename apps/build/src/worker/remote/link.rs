@@ -24,8 +24,8 @@ use crate::protocol::{
     Alive, Blobs, Done, Failure, FromWorker, Hello, Leaving, MOST_IN_MESSAGE, Run, ToWorker,
     Welcome, done,
 };
-use crate::storage::Change;
-use crate::worker::{AccessError, RunError, Runner};
+use crate::storage::{Change, StorageError};
+use crate::worker::{RunError, Runner};
 
 type Changes = mpsc::UnboundedReceiver<Change>;
 
@@ -73,13 +73,10 @@ impl Station {
         let orders = timeout(PATIENCE, client.work(said)).await;
         let mut orders = orders.map_err(|_| silent())??.into_inner();
         let welcome = timeout(PATIENCE, orders.message()).await;
-        let welcome = welcome
-            .map_err(|_| silent())??
-            .and_then(|order| order.order);
-        let Some(Order::Welcome(welcome)) = welcome else {
-            return Err(Status::internal(
-                "the coordinator does not begin with Welcome",
-            ));
+        let welcome = welcome.map_err(|_| silent())??;
+        let Some(Order::Welcome(welcome)) = welcome.and_then(|order| order.order) else {
+            let what = "the coordinator does not begin with Welcome";
+            return Err(Status::internal(what));
         };
         let beat = Duration::from_millis(welcome.silence_ms / 4).max(Duration::from_millis(1));
         tracing::info!("at work for {}", self.config.coordinator);
@@ -231,7 +228,7 @@ fn message(blobs: &[Digest]) -> Blobs {
 
 fn failure(error: &RunError) -> done::Outcome {
     let missing = match error {
-        RunError::Access(AccessError::Missing(blob)) => vec![(*blob).into()],
+        RunError::Access(StorageError::Missing(blob)) => vec![(*blob).into()],
         _ => Vec::new(),
     };
     done::Outcome::Failure(Failure {

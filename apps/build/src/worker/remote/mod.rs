@@ -2,8 +2,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `arguments` | the options of `filch-build worker` |
-//! | `config` | the settings of a worker |
+//! | `config` | the settings of a worker: the options of `filch-build worker` |
 //! | `channel` | channels to the coordinator and to other workers |
 //! | `transfer` | sends and receives blobs by the Remote Execution API |
 //! | `peers` | the connections to other workers, and the key that they show |
@@ -16,7 +15,6 @@
 //! | `running` | the worker, from its start to its end |
 
 mod announced;
-mod arguments;
 mod cache;
 mod channel;
 mod config;
@@ -28,7 +26,6 @@ mod serving;
 mod traffic;
 mod transfer;
 
-pub use arguments::WorkerArguments;
 pub use config::{Listen, StartError, WorkerConfig};
 pub use running::RunningWorker;
 pub use traffic::Traffic;

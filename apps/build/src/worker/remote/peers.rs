@@ -9,7 +9,7 @@ use tonic::metadata::MetadataValue;
 use tonic::transport::ClientTlsConfig;
 use tonic::{Request, Status};
 
-use super::channel::{Authorized, NoChannel, channel};
+use super::channel::{Authorized, channel};
 
 /// The connections to other workers, and the key for them. Clones share both.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl Peers {
         }
     }
 
-    pub(super) fn channel(&self, address: &str) -> Result<Authorized, NoChannel> {
+    pub(super) fn channel(&self, address: &str) -> Result<Authorized, String> {
         let mut shared = lock(&self.shared);
         if let Some(channel) = shared.channels.get(address) {
             return Ok(channel.clone());

@@ -6,15 +6,16 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use filch_sync::lock;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tonic::Code;
 
 use super::cache::WorkerCache;
 use super::channel::{channel, is_encrypted, trust};
-use super::config::{Listen, StartError, WorkerConfig};
+use super::config::{StartError, WorkerConfig};
 use super::link::Station;
 use super::peers::Peers;
 use super::serving::Serving;
@@ -26,6 +27,9 @@ use crate::worker::{Runner, remove};
 /// The waits after failed connections: the first one, and the longest, to which they grow.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The time that other workers' last fetches have when a worker ends.
+const LAST_FETCHES: Duration = Duration::from_secs(2);
 
 /// A running worker. Dropping this does not end it.
 #[derive(Debug)]
@@ -71,7 +75,6 @@ impl RunningWorker {
             underway: Mutex::default(),
         });
         let killed = CancellationToken::new();
-        let closing = CancellationToken::new();
         warn_of_plain_text(&config);
         let mut served = None;
         if let Some(listen) = &config.listen {
@@ -80,10 +83,10 @@ impl RunningWorker {
                 peers: cache.peers.clone(),
                 counting: cache.counting.clone(),
             };
-            served = Some(serving.start(listen, closing.clone()).await?);
+            served = Some(serving.start(listen, config.certificate.as_ref()).await?);
         }
         let (at, address, server) = match served {
-            Some(served) => (Some(served.at), served.address, Some(served.ended)),
+            Some(served) => (Some(served.at), served.address, Some(served.serving)),
             None => (None, String::new(), None),
         };
         let leaving = CancellationToken::new();
@@ -97,14 +100,11 @@ impl RunningWorker {
         };
         let until = killed.clone();
         let ended = tokio::spawn(async move {
-            let ended = until
-                .run_until_cancelled_owned(live(station, changes))
-                .await;
+            let life = live(station, changes);
+            let ended = until.run_until_cancelled_owned(life).await;
             // So that a caller that waits for the end finds the folder and the address free.
-            closing.cancel();
             if let Some(server) = server {
-                // It ends by a panic or by itself.
-                let _ = server.await;
+                server.end(Instant::now() + LAST_FETCHES).await;
             }
             ended.unwrap_or(Ok(()))
         });
@@ -124,7 +124,7 @@ impl RunningWorker {
 
     /// Returns how many blobs have come and gone.
     pub fn traffic(&self) -> Traffic {
-        self.counting.so_far()
+        *lock(&self.counting)
     }
 
     /// Lets the worker finish what it runs, and then end.
@@ -159,8 +159,7 @@ impl RunningWorker {
 fn warn_of_plain_text(config: &WorkerConfig) {
     let coordinator = config.coordinator.parse();
     let encrypted = coordinator.is_ok_and(|uri| is_encrypted(&uri));
-    let plain = |listen: &Listen| listen.certificate.is_none();
-    if encrypted && config.listen.as_ref().is_some_and(plain) {
+    if encrypted && config.listen.is_some() && config.certificate.is_none() {
         tracing::warn!(
             "the coordinator has TLS, but this worker has no certificate: its blobs go to other \
              workers in plain text, and so does the key with which all workers' blobs are read"
@@ -175,7 +174,7 @@ async fn live(
 ) -> Result<(), StartError> {
     let mut wait = FIRST_WAIT;
     loop {
-        let begun = tokio::time::Instant::now();
+        let begun = Instant::now();
         let ended = station.work(&mut changes).await;
         if station.leaving.is_cancelled() {
             return Ok(());

@@ -1,22 +1,17 @@
 //! Serves this worker's blobs to other workers.
 
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
-use std::time::Duration;
+use std::pin::Pin;
 
-use axum::Router;
 use bazel_remote_apis::google::bytestream::byte_stream_server::{ByteStream, ByteStreamServer};
 use bazel_remote_apis::google::bytestream::{
     QueryWriteStatusRequest, QueryWriteStatusResponse, ReadRequest, ReadResponse, WriteRequest,
     WriteResponse,
 };
+use filch_sync::lock;
 use futures_util::Stream;
 use http::Uri;
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
-use tokio::time::sleep;
-use tokio_rustls::TlsAcceptor;
-use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status, Streaming};
 
@@ -24,10 +19,7 @@ use super::config::{Listen, StartError};
 use super::peers::Peers;
 use super::traffic::Counting;
 use crate::cache::Cache;
-use crate::server::{connections, tls};
-
-/// The time that the last fetches have when a worker ends.
-const LAST_FETCHES: Duration = Duration::from_secs(2);
+use crate::server::{Certificate, connections, tls};
 
 /// Serves this worker's blobs to others.
 #[derive(Debug, Clone)]
@@ -43,54 +35,32 @@ pub(super) struct Served {
     pub(super) at: SocketAddr,
     /// The name of the address for others.
     pub(super) address: String,
-    pub(super) ended: JoinHandle<()>,
+    pub(super) serving: connections::Serving,
 }
 
 impl Serving {
-    /// Serves until `closing`.
+    /// Starts a server.
     pub(super) async fn start(
         self,
         listen: &Listen,
-        closing: CancellationToken,
+        certificate: Option<&Certificate>,
     ) -> Result<Served, StartError> {
-        let tls = listen.certificate.as_ref().map(tls::acceptor).transpose()?;
+        let tls = certificate.map(tls::acceptor).transpose()?;
         let refuse = |error| StartError::Listen(listen.at, error);
         let listener = TcpListener::bind(listen.at).await.map_err(refuse)?;
         let at = listener.local_addr().map_err(refuse)?;
-        let address = announced(listen, at)?;
+        let address = announced(listen, at, certificate.is_some())?;
         let routes = Routes::new(ByteStreamServer::new(self)).into_axum_router();
         Ok(Served {
             at,
             address,
-            ended: tokio::spawn(serve(listener, tls, routes, closing)),
+            serving: connections::Serving::start(listener, tls, routes),
         })
     }
 }
 
-/// Serves until `closing`, and then as long as the last fetches may take.
-async fn serve(
-    listener: TcpListener,
-    tls: Option<TlsAcceptor>,
-    routes: Router,
-    closing: CancellationToken,
-) {
-    let cut = CancellationToken::new();
-    let serving = connections::serve(listener, tls, routes, closing.clone(), cut.clone());
-    let mut serving = pin!(serving);
-    let too_late = async {
-        closing.cancelled().await;
-        sleep(LAST_FETCHES).await;
-    };
-    tokio::select! {
-        () = &mut serving => return,
-        () = too_late => cut.cancel(),
-    }
-    serving.await;
-}
-
 /// Names the address for others: the scheme says whether to use TLS.
-fn announced(listen: &Listen, at: SocketAddr) -> Result<String, StartError> {
-    let encrypted = listen.certificate.is_some();
+fn announced(listen: &Listen, at: SocketAddr, encrypted: bool) -> Result<String, StartError> {
     let scheme = if encrypted { "https" } else { "http" };
     let bound = format!("{scheme}://{at}");
     let address = listen.address.as_ref().unwrap_or(&bound);
@@ -121,7 +91,7 @@ impl ByteStream for Serving {
     ) -> Result<Response<Self::ReadStream>, Status> {
         self.peers.check(&request)?;
         let pieces = self.cache.read(request).await?;
-        self.counting.count(|traffic| traffic.served += 1);
+        lock(&self.counting).served += 1;
         Ok(pieces)
     }
 

@@ -1,8 +1,6 @@
 //! Counts the blobs that come and go.
 
-use std::sync::{Arc, Mutex, MutexGuard};
-
-use filch_sync::lock;
+use std::sync::{Arc, Mutex};
 
 /// Blobs that have come and gone since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,20 +17,4 @@ pub struct Traffic {
     pub served: u64,
 }
 
-/// Counts traffic. Clones count together.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Counting(Arc<Mutex<Traffic>>);
-
-impl Counting {
-    pub(super) fn count(&self, change: impl FnOnce(&mut Traffic)) {
-        change(&mut self.lock());
-    }
-
-    pub(super) fn so_far(&self) -> Traffic {
-        *self.lock()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Traffic> {
-        lock(&self.0)
-    }
-}
+pub(super) type Counting = Arc<Mutex<Traffic>>;

@@ -21,17 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const BESIDE: u64 = 128;
 /// The most blobs in one question: the answer may name all of them, in one message.
 const AT_ONCE: usize = 10_000;
-/// The size of the pieces in which a larger blob is sent.
-const PIECE: usize = 1 << 20;
-
-/// The reason that a blob was not sent or received.
-#[derive(Debug)]
-pub(super) enum TransferError {
-    /// The other side reported an error.
-    Status(Status),
-    /// This side's storage failed, or the bytes that came are not the blob's.
-    Storage(StorageError),
-}
 
 /// Gets a blob from the coordinator or another worker. Wrong bytes are not stored.
 pub(super) async fn download(
@@ -39,7 +28,7 @@ pub(super) async fn download(
     instance: &str,
     blob: Digest,
     to: &Blobs,
-) -> Result<(), TransferError> {
+) -> Result<(), StorageError> {
     let request = ReadRequest {
         resource_name: name(instance, &format!("blobs/{blob}")),
         ..ReadRequest::default()
@@ -60,7 +49,7 @@ pub(super) async fn upload(
     instance: &str,
     blobs: &[Digest],
     from: &Blobs,
-) -> Result<(), TransferError> {
+) -> Result<(), StorageError> {
     for blobs in blobs.chunks(AT_ONCE) {
         upload_some(to, instance, blobs, from).await?;
     }
@@ -72,7 +61,7 @@ async fn upload_some(
     instance: &str,
     blobs: &[Digest],
     from: &Blobs,
-) -> Result<(), TransferError> {
+) -> Result<(), StorageError> {
     let mut content = ContentAddressableStorageClient::new(to.clone());
     let request = FindMissingBlobsRequest {
         instance_name: instance.to_owned(),
@@ -109,7 +98,7 @@ async fn send(
     content: &mut ContentAddressableStorageClient<Authorized>,
     instance: &str,
     batch: Vec<batch_update_blobs_request::Request>,
-) -> Result<(), TransferError> {
+) -> Result<(), StorageError> {
     if batch.is_empty() {
         return Ok(());
     }
@@ -136,7 +125,7 @@ async fn upload_large(
     instance: &str,
     blob: Digest,
     from: &Blobs,
-) -> Result<(), TransferError> {
+) -> Result<(), StorageError> {
     let reader = from.open(blob, Range::ALL).await?;
     let upload = format!("uploads/{}/blobs/{blob}", uuid::Uuid::new_v4());
     let resource_name = name(instance, &upload);
@@ -144,15 +133,8 @@ async fn upload_large(
         let resource_name = resource_name.clone();
         async move {
             let (mut reader, offset) = state?;
-            let mut data: Vec<u8> = Vec::new();
-            while data.len() < PIECE {
-                match reader.next().await {
-                    Ok(Some(piece)) => data.extend_from_slice(&piece),
-                    Ok(None) => break,
-                    // The other side sees an upload without an end, and refuses it.
-                    Err(_) => return None,
-                }
-            }
+            // After an error the other side sees an upload without an end, and refuses it.
+            let data: Vec<u8> = reader.next().await.ok()??.into();
             let end = offset + data.len() as u64;
             let finish_write = end == blob.size();
             let request = WriteRequest {
@@ -179,7 +161,7 @@ fn name(instance: &str, rest: &str) -> String {
     }
 }
 
-async fn soon<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, TransferError> {
+async fn soon<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, StorageError> {
     match timeout(PATIENCE, call).await {
         Ok(answer) => Ok(answer?),
         Err(_) => {
@@ -188,29 +170,6 @@ async fn soon<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, Tra
         }
     }
 }
-
-impl From<Status> for TransferError {
-    fn from(status: Status) -> Self {
-        Self::Status(status)
-    }
-}
-
-impl From<StorageError> for TransferError {
-    fn from(error: StorageError) -> Self {
-        Self::Storage(error)
-    }
-}
-
-impl std::fmt::Display for TransferError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Status(status) => write!(f, "{:?}: {}", status.code(), status.message()),
-            Self::Storage(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for TransferError {}
 
 #[cfg(test)]
 mod tests {

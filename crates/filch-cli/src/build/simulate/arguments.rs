@@ -1,6 +1,5 @@
 //! The options of `filch build simulate`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
@@ -8,7 +7,6 @@ use clap::{Args, value_parser};
 use super::farm::Link;
 use super::graph::{LogNormal, Shape};
 use super::policy::Timeouts;
-use super::settings::Settings;
 use super::simulation::Setup;
 
 #[derive(Debug, Args)]
@@ -55,9 +53,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
     slots: u32,
-    /// The size of a worker's cache; what it used last stays. [default: unlimited]
-    #[arg(long, value_name = "MB", value_parser = positive)]
-    cache_limit: Option<f64>,
     /// The share of results that a random worker has in its cache already, from 0 to 1.
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     cached: f64,
@@ -70,7 +65,7 @@ pub(crate) struct Arguments {
     /// Makes the link so fast that the transfer of all inputs takes that many times the run time of
     /// all jobs.
     #[arg(long, value_name = "RATIO", value_parser = positive)]
-    ratio: Option<f64>,
+    pub(super) ratio: Option<f64>,
 
     /// The time that filch keeps a job for workers that have its result; `never` ends.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = wait)]
@@ -82,57 +77,69 @@ pub(crate) struct Arguments {
     /// A small build: a hundred workers and 20000 jobs.
     #[arg(long)]
     quick: bool,
-    /// Sweeps links and timeouts, too, and draws four plots into that folder, as SVG.
-    #[arg(long, value_name = "DIR")]
-    plots: Option<PathBuf>,
 }
 
 /// A timeout; `None` has no end.
 #[derive(Debug, Clone, Copy)]
 struct Wait(Option<Duration>);
 
+const MB: f64 = 1e6;
+
 impl Arguments {
-    pub(crate) fn settings(self) -> Settings {
-        const MB: f64 = 1e6;
-        let (jobs, workers) = if self.quick {
-            (20_000, 100)
-        } else {
-            (1_000_000, 1_000)
-        };
-        Settings {
-            shape: Shape {
-                jobs: self.jobs.unwrap_or(jobs),
-                layers: self.layers,
-                fan_in: self.fan_in,
-                window: self.window,
-                skew: self.skew,
-                run: LogNormal {
-                    median: self.run,
-                    sigma: self.run_sigma,
-                },
-                size: LogNormal {
-                    median: self.size * MB,
-                    sigma: self.size_sigma,
-                },
-                seed: self.seed,
+    /// Checks options that are wrong only in combination.
+    ///
+    /// # Errors
+    /// The reason why they are wrong.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Shape { layers, jobs, .. } = self.shape();
+        if layers > jobs {
+            return Err(format!("{layers} layers need as many jobs, not {jobs}"));
+        }
+        if self.ratio.is_some() && layers < 2 {
+            let reason = "in a graph of one layer no job has inputs to transfer";
+            return Err(format!("{reason}, so there is no ratio to set"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        let jobs = if self.quick { 20_000 } else { 1_000_000 };
+        Shape {
+            jobs: self.jobs.unwrap_or(jobs),
+            layers: self.layers,
+            fan_in: self.fan_in,
+            window: self.window,
+            skew: self.skew,
+            run: LogNormal {
+                median: self.run,
+                sigma: self.run_sigma,
             },
-            setup: Setup {
-                workers: self.workers.unwrap_or(workers),
-                slots: self.slots,
-                link: Link {
-                    latency: self.latency,
-                    bandwidth: self.bandwidth * MB,
-                },
-                cache_limit: self.cache_limit.map(|limit| (limit * MB) as u64),
-                cached: self.cached,
-                seed: self.seed,
+            size: LogNormal {
+                median: self.size * MB,
+                sigma: self.size_sigma,
             },
-            timeouts: Timeouts {
-                cache: self.cache_timeout.0,
-                deps: self.deps_timeout.0,
+            seed: self.seed,
+        }
+    }
+
+    pub(super) fn setup(&self) -> Setup {
+        let workers = if self.quick { 100 } else { 1_000 };
+        Setup {
+            workers: self.workers.unwrap_or(workers),
+            slots: self.slots,
+            link: Link {
+                latency: self.latency,
+                bandwidth: self.bandwidth * MB,
             },
-            ratio: self.ratio,
-            plots: self.plots,
+            cached: self.cached,
+            seed: self.seed,
+        }
+    }
+
+    pub(super) fn timeouts(&self) -> Timeouts {
+        Timeouts {
+            cache: self.cache_timeout.0,
+            deps: self.deps_timeout.0,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The machines: the cache of each, and the time to fetch missing inputs.
 
-use super::cache::Cache;
 use super::graph::{Graph, Job, Time};
 
 /// The number of a worker.
@@ -45,21 +44,24 @@ impl Amount {
     }
 }
 
-/// The workers of a farm, with their caches.
+/// The workers of a farm. The cache of each keeps all that it has made or fetched.
 #[derive(Debug)]
 pub(super) struct Farm<'g> {
     graph: &'g Graph,
     link: Link,
-    caches: Vec<Cache>,
+    workers: u32,
+    /// The workers that have each artifact, in their order.
+    holders: Vec<Vec<Worker>>,
 }
 
 impl<'g> Farm<'g> {
-    /// Makes a farm with empty caches of that many bytes; `None`: without a limit.
-    pub(super) fn new(graph: &'g Graph, workers: u32, link: Link, limit: Option<u64>) -> Self {
+    /// Makes a farm with empty caches.
+    pub(super) fn new(graph: &'g Graph, workers: u32, link: Link) -> Self {
         Self {
             graph,
             link,
-            caches: vec![Cache::new(limit); workers as usize],
+            workers,
+            holders: vec![Vec::new(); graph.jobs() as usize],
         }
     }
 
@@ -68,25 +70,23 @@ impl<'g> Farm<'g> {
     }
 
     pub(super) fn workers(&self) -> u32 {
-        self.caches.len() as u32
+        self.workers
     }
 
     pub(super) fn holds(&self, worker: Worker, artifact: Job) -> bool {
-        self.caches[worker as usize].has(artifact)
+        let holders = &self.holders[artifact as usize];
+        holders.binary_search(&worker).is_ok()
     }
 
     /// Begins the job on the worker. Returns the inputs to fetch, and the time that the worker is
     /// busy: none if it has the result.
-    pub(super) fn begin(&mut self, worker: Worker, job: Job) -> (Amount, Time) {
+    pub(super) fn begin(&self, worker: Worker, job: Job) -> (Amount, Time) {
         let mut missing = Amount::default();
         if self.holds(worker, job) {
             return (missing, 0);
         }
-        let cache = &mut self.caches[worker as usize];
         for &input in self.graph.inputs(job) {
-            if cache.has(input) {
-                cache.touch(input);
-            } else {
+            if !self.holds(worker, input) {
                 missing.inputs += 1;
                 missing.bytes += self.graph.size(input);
             }
@@ -96,10 +96,13 @@ impl<'g> Farm<'g> {
         (missing, busy)
     }
 
-    /// Adds an artifact that the worker has made or fetched. Returns whether it is new in its
-    /// cache; `gone` gets the evicted ones: see [`Cache::insert`].
-    pub(super) fn insert(&mut self, worker: Worker, artifact: Job, gone: &mut Vec<Job>) -> bool {
-        let size = self.graph.size(artifact);
-        self.caches[worker as usize].insert(artifact, size, gone)
+    /// Adds an artifact that the worker has made or fetched. Returns whether it is new there.
+    pub(super) fn insert(&mut self, worker: Worker, artifact: Job) -> bool {
+        let holders = &mut self.holders[artifact as usize];
+        let place = holders.binary_search(&worker);
+        if let Err(place) = place {
+            holders.insert(place, worker);
+        }
+        place.is_err()
     }
 }

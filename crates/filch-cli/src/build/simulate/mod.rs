@@ -1,96 +1,92 @@
 //! A build on a farm, in virtual time: the same graph under several policies.
 //!
-//! `graph` makes the jobs. `farm` has the workers, with a `cache` each. `simulation` is the course
-//! of a build; it asks one of the policies in `policy` which worker runs what, one of which is the
-//! planner of filch's build scheduler. `figures` has the outcome; `sweep` repeats it on other links
-//! and with other timeouts; `report` and `plots` show it.
+//! `graph` makes the jobs. `farm` has the workers, with a cache each. `simulation` is the course of
+//! a build; it asks one of the policies in `policy` which worker runs what, one of which is the
+//! planner of filch's build scheduler. `figures` has the outcome, and `report` shows it.
 //!
-//! The same settings give the same figures and the same plots, to the last byte.
+//! The same options give the same figures, to the last byte.
 
 mod arguments;
-mod cache;
-mod error;
 mod farm;
 mod figures;
 mod graph;
-mod plots;
 mod policy;
 mod random;
 mod report;
-mod settings;
 mod simulation;
-mod sweep;
 #[cfg(test)]
 mod tests;
-mod trials;
+
+use std::time::Instant;
+
+use filch::fork_join;
 
 pub(crate) use arguments::Arguments;
-pub(crate) use error::BuildSimulateError;
 pub(crate) use report::Report;
-use settings::Settings;
 
+use farm::Link;
+use figures::Figures;
 use graph::{Graph, Time};
-use policy::Kind;
-use report::Sweeps;
-use simulation::Setup;
-use trials::{Trial, run_all};
+use policy::{Kind, Timeouts};
+use simulation::{Setup, simulate};
 
-use crate::progress::Progress;
-
-/// Simulates all policies, and draws the plots.
-pub(crate) fn run(settings: &Settings) -> Result<Report, BuildSimulateError> {
-    // Refusals come before the work.
-    settings.check()?;
-    if let Some(folder) = &settings.plots {
-        plots::prepare(folder)?;
+/// Simulates all policies.
+///
+/// # Errors
+/// The reason why other arguments are needed.
+pub(crate) fn run(arguments: &Arguments) -> Result<Report, String> {
+    // A refusal comes before the work.
+    arguments.check()?;
+    let (shape, timeouts) = (arguments.shape(), arguments.timeouts());
+    let graph = Graph::generate(&shape);
+    let mut setup = arguments.setup();
+    let mut ratio = ratio(&graph, setup.link);
+    if let Some(wanted) = arguments.ratio {
+        setup.link = setup.link.slower(wanted / ratio);
+        ratio = wanted;
     }
-    let graph = Graph::generate(&settings.shape);
-    let (setup, ratio) = settings.setup_for(&graph);
-    let sweeps = if settings.plots.is_some() {
-        sweep::TRIALS
-    } else {
-        0
-    };
-    let progress = Progress::of_jobs(u64::from(graph.jobs()) * (Kind::ALL.len() as u64 + sweeps));
-    let timeouts = settings.timeouts;
-    let trial = |kind| Trial {
-        kind,
-        setup,
-        timeouts,
-    };
-    let trials = Kind::ALL.map(trial);
-    let mut report = Report {
-        shape: settings.shape,
+    Ok(Report {
+        shape,
         setup,
         timeouts,
         inputs: graph.all_inputs().0 as f64 / f64::from(graph.jobs()),
         ratio,
         bounds: bounds(&graph, &setup),
-        policies: run_all(&trials, &graph, &progress)?,
-        sweeps: None,
-    };
-    if let Some(folder) = &settings.plots {
-        let ratios = sweep::over_ratios(&graph, setup, timeouts, &progress)?;
-        let timeouts = sweep::over_timeouts(&graph, setup, timeouts, &progress)?;
-        let shown = plots::Shown {
-            ratios: &ratios,
-            timeouts: &timeouts,
-            policies: &report.policies,
-            least: report.bounds.least() as f64,
-            slots: slots(&setup),
-        };
-        let files = plots::draw(folder, &shown)?;
-        report.sweeps = Some(Sweeps {
-            ratios,
-            timeouts,
-            files,
-        });
-    }
-    Ok(report)
+        policies: simulate_all(&graph, &setup, timeouts)?,
+    })
 }
 
-fn slots(setup: &Setup) -> u64 {
-    u64::from(setup.workers) * u64::from(setup.slots)
+/// Simulates the build once under each policy, as many at a time as there are cores.
+fn simulate_all(graph: &Graph, setup: &Setup, timeouts: Timeouts) -> Result<Vec<Figures>, String> {
+    let run = |kind: Kind| {
+        let began = Instant::now();
+        let mut policy = kind.policy(setup.workers, timeouts, setup.seed);
+        match simulate(graph, setup, &mut *policy) {
+            Ok(outcome) => Ok(Figures::of(kind, &outcome, began.elapsed())),
+            Err(ended) => {
+                let (waiting, jobs) = (graph.jobs() - ended, graph.jobs());
+                Err(format!(
+                    "with the policy `{kind}`, {waiting} of {jobs} jobs wait for ever: a job that \
+                     no worker is near to needs a timeout that ends"
+                ))
+            }
+        }
+    };
+    let mut results = Kind::ALL.map(|_| None);
+    fork_join::scope(|scope| {
+        for (kind, result) in Kind::ALL.into_iter().zip(&mut results) {
+            let run = &run;
+            scope.spawn(move |_, _| *result = Some(run(kind)));
+        }
+    });
+    results.into_iter().flatten().collect()
+}
+
+/// Returns the ratio of the transfer of all inputs of all jobs to their run time.
+fn ratio(graph: &Graph, link: Link) -> f64 {
+    let (inputs, bytes) = graph.all_inputs();
+    let run: f64 = (0..graph.jobs()).map(|job| graph.run(job) as f64).sum();
+    link.seconds(inputs, bytes) / (run / 1e9)
 }
 
 /// Returns the lower bounds of the makespan. A result that is cached may take no time.
@@ -99,5 +95,6 @@ fn bounds(graph: &Graph, setup: &Setup) -> graph::Bounds {
     for (job, _) in setup.cached_results(graph.jobs()) {
         run[job as usize] = 0;
     }
-    graph.bounds(slots(setup), |job| run[job as usize])
+    let slots = u64::from(setup.workers) * u64::from(setup.slots);
+    graph.bounds(slots, |job| run[job as usize])
 }

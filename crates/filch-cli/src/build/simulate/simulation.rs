@@ -16,8 +16,6 @@ pub(crate) struct Setup {
     /// The number of jobs that a worker runs at a time.
     pub(crate) slots: u32,
     pub(crate) link: Link,
-    /// The bytes of each cache; `None`: unlimited.
-    pub(crate) cache_limit: Option<u64>,
     /// The share of jobs whose result a random worker has already.
     pub(crate) cached: f64,
     pub(crate) seed: u64,
@@ -63,12 +61,11 @@ pub(super) struct Outcome {
     pub(super) needed: Amount,
     /// Jobs whose worker had their result when they began.
     pub(super) results_used: u64,
-    /// Jobs that became ready, began and ended, artifacts that came and went, deadlines.
+    /// Jobs that became ready, began and ended, artifacts that came, deadlines.
     pub(super) events: u64,
 }
 
-/// Runs all jobs of the graph, each when its inputs have been made. Calls `tick` for each that
-/// ends.
+/// Runs all jobs of the graph, each when its inputs have been made.
 ///
 /// Events of one time happen in this order: a deadline; then the ends, in the order of the starts.
 /// At an end: the worker gets the result, and the inputs that it fetched; dependents become ready,
@@ -80,7 +77,6 @@ pub(super) fn simulate(
     graph: &Graph,
     setup: &Setup,
     policy: &mut dyn Policy,
-    tick: &dyn Fn(),
 ) -> Result<Outcome, u32> {
     let mut course = Course::new(graph, setup, policy);
     course.open();
@@ -97,7 +93,6 @@ pub(super) fn simulate(
             (Some(_), _) => {
                 course.end_next();
                 ended += 1;
-                tick();
             }
             (None, _) => break,
         }
@@ -129,17 +124,8 @@ struct Course<'a, 'g> {
     outcome: Outcome,
     /// Empty between two calls.
     starts: Vec<(Worker, Job)>,
-    /// Empty between two calls.
-    gone: Vec<Job>,
-    /// The changes that the policy has not heard of.
-    changes: Vec<Change>,
-}
-
-/// A change in the cache of a worker.
-#[derive(Debug, Clone, Copy)]
-enum Change {
-    Gained(Job),
-    Lost(Job),
+    /// The artifacts new to a worker of which the policy has not heard.
+    gained: Vec<Job>,
 }
 
 impl<'a, 'g> Course<'a, 'g> {
@@ -149,7 +135,7 @@ impl<'a, 'g> Course<'a, 'g> {
             slots: setup.slots,
             policy,
             now: 0,
-            farm: Farm::new(graph, setup.workers, setup.link, setup.cache_limit),
+            farm: Farm::new(graph, setup.workers, setup.link),
             ends: BinaryHeap::new(),
             unmade: (0..graph.jobs())
                 .map(|job| graph.inputs(job).len() as u32)
@@ -163,12 +149,11 @@ impl<'a, 'g> Course<'a, 'g> {
                 events: 0,
             },
             starts: Vec::new(),
-            gone: Vec::new(),
-            changes: Vec::new(),
+            gained: Vec::new(),
         };
         for (job, worker) in setup.cached_results(graph.jobs()) {
             course.keep(worker, job);
-            course.tell_changes(worker);
+            course.tell_gained(worker);
         }
         course
     }
@@ -206,7 +191,7 @@ impl<'a, 'g> Course<'a, 'g> {
         }
         self.keep(worker, job);
         self.tell(|policy, moment| policy.ended(worker, job, moment));
-        self.tell_changes(worker);
+        self.tell_gained(worker);
         let graph = self.graph;
         for &dependent in graph.dependents(job) {
             let unmade = &mut self.unmade[dependent as usize];
@@ -218,26 +203,20 @@ impl<'a, 'g> Course<'a, 'g> {
         self.tell(|policy, moment| policy.free(worker, moment));
     }
 
-    /// Adds the artifact to the cache of the worker, which may evict others.
+    /// Adds the artifact to the cache of the worker.
     fn keep(&mut self, worker: Worker, artifact: Job) {
-        let is_new = self.farm.insert(worker, artifact, &mut self.gone);
-        let gone = self.gone.drain(..).map(Change::Lost);
-        self.changes.extend(gone);
-        if is_new {
-            self.changes.push(Change::Gained(artifact));
+        if self.farm.insert(worker, artifact) {
+            self.gained.push(artifact);
         }
     }
 
-    /// Tells the policy what has changed in the cache of the worker.
-    fn tell_changes(&mut self, worker: Worker) {
-        let mut changes = mem::take(&mut self.changes);
-        for change in changes.drain(..) {
-            self.tell(|policy, moment| match change {
-                Change::Gained(artifact) => policy.gained(worker, artifact, moment),
-                Change::Lost(artifact) => policy.lost(worker, artifact, moment),
-            });
+    /// Tells the policy what is new in the cache of the worker.
+    fn tell_gained(&mut self, worker: Worker) {
+        let mut gained = mem::take(&mut self.gained);
+        for artifact in gained.drain(..) {
+            self.tell(|policy, moment| policy.gained(worker, artifact, moment));
         }
-        self.changes = changes;
+        self.gained = gained;
     }
 
     /// Makes a call of the policy, and starts the jobs that it decides to start.

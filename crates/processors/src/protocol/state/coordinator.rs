@@ -15,22 +15,18 @@
 //! in a blocking call, or is bound and waits for a task, or exits. Only the thread that has taken
 //! it from there may grant it anything, so it has one grant at most.
 
-use std::fmt;
-use std::io;
 use std::sync::OnceLock;
+use std::{fmt, io};
 
 use filch_parker::Parker;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
-use filch_sync::{CachePadded, Mutex, MutexGuard, lock};
+use filch_sync::{CachePadded, Condvar, Mutex, MutexGuard, lock};
 
-use crate::protocol::state::binding::MAX_BOUND;
 use crate::protocol::state::control::{Control, ControlWord};
 use crate::protocol::state::grant::{Grant, MachineShared};
 use crate::protocol::state::idle::Idle;
-use crate::protocol::state::observers::Observers;
 use crate::protocol::state::permit::Permit;
-use crate::protocol::state::synced::Synced;
-use crate::protocol::state::work::Work;
+use crate::protocol::state::synced::{MAX_BOUND, Synced};
 
 /// The machines and the processors of a pool, and which has which.
 pub struct Coordinator {
@@ -52,8 +48,6 @@ pub struct Coordinator {
     /// Machines in blocking calls without their processor, those included that are back and wait
     /// for one.
     pub(crate) away: CachePadded<AtomicUsize>,
-    /// The number of machines that [rest](Self::rest): a hint.
-    pub(crate) resting: CachePadded<AtomicUsize>,
     /// Processors that are not inactive.
     pub(crate) activated: CachePadded<AtomicUsize>,
     pub(crate) observers: Observers,
@@ -80,7 +74,6 @@ impl Coordinator {
             limit: threads,
             synced: Mutex::new(Synced::new(processors, spares)),
             away: CachePadded::new(AtomicUsize::new(0)),
-            resting: CachePadded::new(AtomicUsize::new(0)),
             activated: CachePadded::new(AtomicUsize::new(0)),
             observers: Observers::new(),
             watchers: (0..processors).map(|_| AtomicU32::new(0)).collect(),
@@ -118,14 +111,20 @@ impl Coordinator {
         self.attached[processor].load(Ordering::Relaxed) as usize
     }
 
+    /// Attaches the machine to a processor, of which the caller has the permit.
+    pub(crate) fn attach(&self, processor: usize, machine: usize) {
+        // ORDERING: Relaxed: released with the processor, when that is given away or granted.
+        self.attached[processor].store(machine as u32, Ordering::Relaxed);
+    }
+
     /// Tells a machine that only the caller can reach what to do next.
     pub(crate) fn grant(&self, machine: usize, grant: Grant) {
         if let Grant::Run(permit) | Grant::Search(permit) = &grant {
-            // ORDERING: Relaxed: released with the grant.
-            self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
+            self.attach(permit.processor(), machine);
         }
         if !self.machine(machine).set_grant(grant) {
-            self.launch(machine);
+            // What it was told, others are told if there is no thread.
+            let _ = self.start_thread(machine, self.synced());
         }
     }
 
@@ -257,4 +256,58 @@ impl fmt::Debug for Coordinator {
             .field("control", &self.control_word())
             .finish_non_exhaustive()
     }
+}
+
+/// Threads that wait until nothing can run, and what they are told.
+pub(crate) struct Observers {
+    pub(crate) count: AtomicUsize,
+    pub(crate) moments: Mutex<Moments>,
+    pub(crate) changed: Condvar,
+}
+
+/// The moments that observers wait for.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Moments {
+    /// Moments of quiescence that were seen while a thread waited.
+    pub(crate) seen: u64,
+    /// The last thread has exited: there will be no more.
+    pub(crate) over: bool,
+}
+
+impl Observers {
+    pub(crate) fn new() -> Self {
+        Self {
+            count: AtomicUsize::new(0),
+            moments: Mutex::new(Moments::default()),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Tells the observers. The innermost lock: `change` takes none.
+    pub(crate) fn report(&self, change: impl FnOnce(&mut Moments)) {
+        change(&mut lock(&self.moments));
+        self.changed.notify_all();
+    }
+}
+
+/// The queues, as the protocol sees them.
+pub trait Work {
+    /// Returns whether any queue holds a task. Taking a task must be a Release: a thread that no
+    /// longer sees the task sees, after an Acquire fence, what its taker did before.
+    fn exists(&self) -> bool {
+        self.exists_beside(|_| false)
+    }
+
+    /// Returns whether a task exists beside the only one in the deque of a `watched` processor.
+    fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool;
+
+    /// Returns whether a thread that looks for a task may find one: as `exists_beside`, but where
+    /// that takes long to say, the answer is yes.
+    fn may_exist(&self, watched: impl Fn(usize) -> bool) -> bool {
+        self.exists_beside(watched)
+    }
+
+    /// Moves what the deque of a processor that is given up holds to the global queue, oldest
+    /// first. Returns whether there was anything.
+    fn evacuate(&self, permit: &Permit) -> bool;
 }

@@ -54,11 +54,11 @@ const NO_THREAD: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Activity {
-    Gone,
-    Runs,
-    Parked,
-    Blocks,
-    Waits,
+    Gone = 0,
+    Runs = 1,
+    Parked = 2,
+    Blocks = 3,
+    Waits = 4,
 }
 
 impl Activity {
@@ -205,15 +205,13 @@ impl MachineShared {
     pub(crate) fn activity(&self) -> (Activity, u32) {
         // ORDERING: Relaxed: for people.
         let word = self.activity.load(Ordering::Relaxed);
-        let activity = [
-            Activity::Runs,
-            Activity::Parked,
-            Activity::Blocks,
-            Activity::Waits,
-        ]
-        .into_iter()
-        .find(|&known| known as u32 == word & Activity::MASK)
-        .unwrap_or(Activity::Gone);
+        let activity = match word & Activity::MASK {
+            1 => Activity::Runs,
+            2 => Activity::Parked,
+            3 => Activity::Blocks,
+            4 => Activity::Waits,
+            _ => Activity::Gone,
+        };
         (activity, word)
     }
 }

@@ -2,7 +2,6 @@
 //! [`Coordinator`](coordinator::Coordinator) that holds all of it. Nothing here knows of the
 //! operations.
 
-pub(crate) mod binding;
 pub(crate) mod control;
 #[expect(
     unsafe_code,
@@ -13,7 +12,6 @@ pub(crate) mod coordinator;
 pub(crate) mod grant;
 pub(crate) mod idle;
 pub(crate) mod long_turns;
-pub(crate) mod observers;
 #[expect(
     unsafe_code,
     reason = "only the thread with the permit reaches the local part of a processor"
@@ -21,4 +19,3 @@ pub(crate) mod observers;
 pub(crate) mod permit;
 #[expect(unsafe_code, reason = "makes the first permit of each processor")]
 pub(crate) mod synced;
-pub(crate) mod work;

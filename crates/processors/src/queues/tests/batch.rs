@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::{Kind, MICRO, World};
+use crate::queues::source::Found;
 
 /// A failure: a task of a batch is not announced, or only when it is about to run.
 #[test]
@@ -18,6 +19,7 @@ fn what_comes_along_is_prefetched_before_the_first_runs() {
     let local = world.shared.queues.locals.get(&world.permits[0]);
     assert_eq!(local.take_global(&world.shared, 3), Some(0));
     assert_eq!(PREFETCHED.take(), [1, 2, 3]);
-    assert_eq!(local.next(&world.shared), Some(3), "the newest first");
+    let next = local.next(&world.shared, true);
+    assert!(matches!(next, Some(Found::Task(3))), "the newest first");
     assert!(PREFETCHED.take().is_empty());
 }

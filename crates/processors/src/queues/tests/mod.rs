@@ -70,7 +70,7 @@ impl World {
         let coordinator = Coordinator::new(processors, processors, processors, 0);
         let queues = TaskQueues::new(processors, now());
         queues.reach(processors);
-        coordinator.start(processors, &queues).unwrap();
+        coordinator.start(processors, 1, &queues).unwrap();
         let permits = (0..processors)
             .map(|_| coordinator.take_idle().unwrap().0)
             .collect();
@@ -136,9 +136,8 @@ impl World {
             }
             ELAPSED.set(time);
             let local = self.shared.queues.locals.get(&self.permits[processor]);
-            let next = local.next(&self.shared).map(Found::Task);
-            let found = next
-                .or_else(|| local.take_turn_of_source(&self.shared))
+            let found = local
+                .next(&self.shared, true)
                 .or_else(|| local.take_piece(&self.shared))
                 .or_else(|| local.search(&self.shared, StealMode::Take));
             let task = match found {

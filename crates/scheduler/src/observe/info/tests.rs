@@ -10,9 +10,8 @@ use crate::tests::Any;
 
 fn process() -> ProcessInfo {
     let table = Table::<Any>::new(Node::default());
-    table.occupy(Placement::default()).unwrap();
-    let pin = table.iter().next().unwrap();
-    ProcessInfo::of(pin.pid(), pin.slot())
+    let slot = table.occupy(Placement::default()).unwrap();
+    ProcessInfo::of(table.pid_of(slot), slot)
 }
 
 /// The lines after the column names.

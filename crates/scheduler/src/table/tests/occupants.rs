@@ -10,7 +10,9 @@ use filch_slab::Batch;
 use super::{Kept, body};
 use crate::process::error::Exit;
 use crate::table::body::Item;
-use crate::table::{Closed, Placement, Slot, Table, Takes, Urgent};
+use crate::table::{
+    CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table, Urgent,
+};
 use crate::{Activity, Event, Node, Outcome, Pid, ProcessInfo, Protocol};
 
 type Occupant = Slot<Model>;
@@ -50,8 +52,18 @@ fn loud(exit: Exit<Model>) -> Loud {
     }
 }
 
+fn pin(table: &Processes, pid: Pid) -> Option<Pinned<Model>> {
+    // SAFETY: each test drops its pins before the table.
+    unsafe { table.pin(pid) }
+}
+
+fn live(table: &Processes) -> Vec<Pid> {
+    // SAFETY: the pins go in here.
+    unsafe { table.iter() }.map(|pin| pin.pid()).collect()
+}
+
 fn info(table: &Processes, pid: Pid) -> ProcessInfo {
-    let pin = table.pin(pid).unwrap();
+    let pin = pin(table, pid).unwrap();
     ProcessInfo::of(pid, pin.slot())
 }
 
@@ -66,10 +78,11 @@ fn running(table: &Processes) -> (Pid, &Occupant) {
 
 /// Ends a process that [runs](running).
 fn end(table: &Processes, pid: Pid, exit: Loud) {
+    let slot = table.slot(pid.slot());
+    slot.events.close();
     // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(table, table.slot(pid.slot())) };
+    let completed = unsafe { table.complete(slot, drop) };
     let mut batch = Batch::default();
-    let completed = closed.complete(drop);
     completed.tell_into(&mut batch, || Ok(Outcome::Output(exit)));
     table.give_back(&mut batch);
 }
@@ -85,17 +98,16 @@ fn drop_handle(table: &Processes, pid: Pid) {
 fn nothing_of_an_occupant_is_left_for_the_next() {
     let table = Processes::new(Node::default());
     let placement = || Placement {
-        mailbox: Takes::none(),
-        idle_priority: true,
+        policy: None,
+        kind: IDLE_PRIORITY | FUTURE | CLOSED,
         bound_to: 7,
-        is_future: true,
     };
     let slot = table.occupy(placement()).unwrap();
     let first = table.pid_of(slot);
     assert_eq!(slot.bound_to(), 7);
-    assert!(slot.has_idle_priority() && slot.is_future() && slot.mailbox.is_limited());
+    assert!(slot.has(IDLE_PRIORITY) && slot.has(FUTURE) && slot.has(LIMITED));
     {
-        let _pin = table.pin(first).unwrap();
+        let _pin = pin(&table, first).unwrap();
         assert_eq!(slot.waker_clones(), 0, "the handle is none");
     }
     slot.stats.step(5);
@@ -113,8 +125,8 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     assert_eq!(second.slot(), first.slot(), "the same slot");
     assert!(second != first && table.find(first).is_none() && table.find(second).is_some());
     assert_eq!(slot.bound_to(), 0);
-    assert!(!slot.has_idle_priority() && !slot.is_future() && !slot.mailbox.is_limited());
-    assert_eq!((slot.stats.steps(), slot.stats.messages()), (0, 0));
+    assert!(!slot.has(IDLE_PRIORITY) && !slot.has(FUTURE) && !slot.has(LIMITED));
+    assert_eq!((slot.stats.steps.get(), slot.stats.messages.get()), (0, 0));
     assert_eq!(slot.stats.commands(), 0);
     assert!(!slot.stats.awaits_waker());
     assert_eq!(slot.stats.empty_steps(), 0);
@@ -126,10 +138,10 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
 
     let slot = table.occupy(placement()).unwrap();
     assert_eq!(table.pid_of(slot).slot(), first.slot());
-    assert!(slot.mailbox.is_closed());
+    assert!(slot.has(CLOSED));
     slot.replace_future();
-    assert!(slot.has_idle_priority() && !slot.is_future());
-    assert!(!slot.mailbox.is_closed() && !slot.mailbox.is_limited());
+    assert!(slot.has(IDLE_PRIORITY) && !slot.has(FUTURE));
+    assert!(!slot.has(CLOSED) && !slot.has(LIMITED));
 }
 
 #[test]
@@ -142,7 +154,7 @@ fn a_body_is_there_until_it_is_dropped() {
         assert_eq!(slot.life.begin(body(Kept(Arc::new(())))).allowance, 1);
         slot.life.body().unwrap().allowance += 1;
         assert_eq!(slot.life.body().unwrap().allowance, 2);
-        slot.life.drop_body();
+        slot.life.discard().unwrap();
         assert!(slot.life.body().is_none());
         assert!(slot.life.body().is_none());
     }
@@ -186,12 +198,12 @@ fn a_table_knows_who_lives() {
     let table = Processes::new(Node::default());
     let other = Processes::new(Node::default());
     other.occupy(Placement::default()).unwrap();
-    assert_eq!(table.iter().count(), 0);
+    assert_eq!(live(&table), []);
     let slot = table.occupy(Placement::default()).unwrap();
     let pid = table.pid_of(slot);
-    assert!(table.pin(pid).unwrap().is_live(), "its `init` runs");
+    assert!(pin(&table, pid).unwrap().is_live(), "its `init` runs");
     let activity = || info(&table, pid).activity;
-    assert!(table.lives(pid) && !other.lives(pid) && other.pin(pid).is_none());
+    assert!(table.lives(pid) && !other.lives(pid) && pin(&other, pid).is_none());
     assert_eq!(activity(), Activity::Starting);
     slot.state.submit().unwrap();
     assert_eq!(activity(), Activity::Ready);
@@ -209,22 +221,22 @@ fn a_table_knows_who_lives() {
     assert_eq!(activity(), Activity::Pending);
     assert_eq!(slot.state.wake(Reason::Message), Wake::Enqueue);
     slot.state.start().unwrap();
-    assert_eq!(table.iter().map(|pin| pin.pid()).collect::<Vec<_>>(), [pid]);
-    let kept = table.pin(pid).unwrap();
+    assert_eq!(live(&table), [pid]);
+    let kept = pin(&table, pid).unwrap();
     assert!(kept.is_live());
-    // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(&table, slot) };
+    slot.events.close();
     assert!(!table.lives(pid));
     assert!(kept.is_live(), "it is being closed");
     assert_eq!(info(&table, pid).activity, Activity::Ending);
-    closed.complete(drop).leave();
+    // SAFETY: this thread has made it Running, and ends it once.
+    unsafe { table.complete(slot, drop) }.leave();
     assert!(!kept.is_live());
-    assert_eq!(table.iter().count(), 0);
+    assert_eq!(live(&table), []);
     drop_handle(&table, pid);
     assert!(table.find(pid).is_some(), "it is pinned");
     drop(kept);
-    assert!(table.find(pid).is_none() && table.pin(pid).is_none());
-    assert_eq!(table.occupy(Placement::default()).unwrap().index(), 0);
+    assert!(table.find(pid).is_none() && pin(&table, pid).is_none());
+    assert_eq!(table.occupy(Placement::default()).unwrap().index, 0);
 }
 
 /// The process's pin, its handle's and one more: the last of them frees the slot.
@@ -312,15 +324,16 @@ fn what_a_process_leaves_in_its_queue() {
         let posted = table.post(pid, slot, message(Arc::clone(item)), Reason::Message);
         assert!(posted.is_ok());
     }
-    // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(&table, slot) };
+    slot.events.close();
     let mut left = 0;
-    let completed = closed.complete(|_| {
+    let sink = |_| {
         left += 1;
         if left == 2 {
             resume_unwind(Box::new("of the sink"));
         }
-    });
+    };
+    // SAFETY: this thread has made it Running, and ends it once.
+    let completed = unsafe { table.complete(slot, sink) };
     assert_eq!(left, 3);
     completed.tell_into(&mut Batch::default(), || Ok(Outcome::Output(Loud(false))));
     let late = table.post(pid, slot, message(Arc::clone(&items[0])), Reason::Message);
@@ -341,7 +354,8 @@ fn a_body_that_nobody_dropped_goes_at_the_end() {
         slot.life.begin(body(Kept(Arc::clone(&held))));
         slot.state.submit().unwrap();
         slot.state.start().unwrap();
-        let completed = Closed::begin(&table, slot).complete(drop);
+        slot.events.close();
+        let completed = table.complete(slot, drop);
         completed.tell_into(&mut Batch::default(), || Ok(Outcome::Output(Loud(false))));
         assert_eq!(Arc::strong_count(&held), 1);
         let _ = table.unpin(slot);
@@ -358,9 +372,9 @@ fn slots_come_back_by_batches() {
         drop_handle(&table, pid);
     }
     for (_, slot) in [first, kept, third] {
+        slot.events.close();
         // SAFETY: this thread has made it Running, and ends it once.
-        let closed = unsafe { Closed::begin(&table, slot) };
-        let completed = closed.complete(drop);
+        let completed = unsafe { table.complete(slot, drop) };
         completed.tell_into(&mut batch, || Ok(Outcome::Output(Loud(false))));
     }
     assert!(kept.1.life.is_set(), "its handle is told");

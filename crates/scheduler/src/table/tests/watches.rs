@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::link::watch::{Link, Monitor, Watch, WatchKind, Watcher, Watchers};
+use crate::link::watch::{Link, Monitor, Watch, WatchKind, add};
 use crate::table::{Placement, Table};
 use crate::tests::Any;
 use crate::{ExitReason, Node, Pid};
@@ -15,7 +15,7 @@ fn two() -> [Pid; 2] {
 #[test]
 fn a_watch_is_told_once_or_called_off() {
     let [by, with] = two();
-    let watch = || Watch::new(WatchKind::Monitor, by, with);
+    let watch = || Watch::new(WatchKind::Monitor, by, with, None);
     let told = watch();
     assert!(told.fire() && !told.fire() && !told.is_cancelled());
     assert!(!Monitor(Arc::clone(&told)).demonitor(), "too late");
@@ -27,7 +27,7 @@ fn a_watch_is_told_once_or_called_off() {
 #[test]
 fn a_link_has_two_ends() {
     let [by, with] = two();
-    let link = Link(Watch::new(WatchKind::Link, by, with));
+    let link = Link(Watch::new(WatchKind::Link, by, with, None));
     assert_eq!((link.other_than(by), link.other_than(with)), (with, by));
     assert!(link.unlink());
     assert!(!link.unlink(), "it was called off before");
@@ -39,13 +39,11 @@ fn a_link_has_two_ends() {
 #[test]
 fn watches_that_are_over_are_swept_out() {
     let [by, with] = two();
-    let mut list = Watchers::default();
-    assert!(list.is_empty());
+    let mut list = Vec::new();
     let mut all = Vec::new();
     for number in 0..100 {
-        let watch = Watch::new(WatchKind::Monitor, by, with);
-        list.push(Watcher::Process(Arc::clone(&watch)));
-        assert!(!list.is_empty());
+        let watch = Watch::new(WatchKind::Monitor, by, with, None);
+        add(&mut list, Arc::clone(&watch));
         if number % 10 != 0 {
             assert!(watch.fire());
         }
@@ -56,12 +54,7 @@ fn watches_that_are_over_are_swept_out() {
         kept.count() <= 2 * 11,
         "at most twice as many as were armed"
     );
-    let is_armed = |watcher: &Watcher| match watcher {
-        Watcher::Process(watch) => watch.fire(),
-        Watcher::Call(_) => false,
-    };
-    let armed = |list: Watchers| list.into_iter().filter(is_armed).count();
-    assert_eq!(armed(list), 10);
+    assert_eq!(list.iter().filter(|watch| watch.fire()).count(), 10);
 }
 
 #[test]

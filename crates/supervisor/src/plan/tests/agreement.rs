@@ -7,7 +7,7 @@ use proptest::{prop_assert_eq, proptest};
 use super::model::foretell;
 use super::script::{Fact, script};
 use super::world::carry_out;
-use crate::plan::failure::Failure;
+use crate::plan::event::Failure;
 use crate::plan::request::ChildError;
 
 proptest! {

@@ -4,16 +4,10 @@ use std::time::{Duration, Instant};
 
 use filch_scheduler::ExitReason;
 
-use crate::plan::child::{Spec, State};
-use crate::plan::child_id::{ChildId, ChildRef, Life};
-use crate::plan::event::{Action, Event};
-use crate::plan::failure::Failure;
+use crate::plan::child::{ChildId, ChildRef, Life, Spec, State};
+use crate::plan::event::{Action, Event, Failure};
 use crate::plan::machine::{Plan, Rules};
-use crate::settings::backoff::Backoff;
-use crate::settings::intensity::Intensity;
-use crate::settings::restart::Restart;
-use crate::settings::shutdown::Shutdown;
-use crate::settings::strategy::Strategy;
+use crate::settings::{Backoff, Intensity, Restart, Shutdown, Strategy};
 
 /// A plan that a test drives event by event.
 struct Told {

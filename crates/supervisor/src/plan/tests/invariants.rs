@@ -14,10 +14,8 @@ use proptest::{prop_assert, prop_assert_eq, proptest};
 
 use super::script::{Fact, Script, Time, script};
 use super::world::carry_out;
-use crate::plan::child_id::ChildId;
-use crate::settings::backoff::Backoff;
-use crate::settings::restart::Restart;
-use crate::settings::strategy::Strategy;
+use crate::plan::child::ChildId;
+use crate::settings::{Backoff, Restart, Strategy};
 
 /// Removes all requests, but not the end.
 fn undisturbed(mut script: Script) -> Script {

@@ -7,16 +7,11 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{Just, Strategy as Generator, any, prop_oneof};
 
-use crate::plan::child::Spec;
-use crate::plan::child_id::{ChildId, ChildRef};
-use crate::plan::failure::Failure;
+use crate::plan::child::{ChildId, ChildRef, Spec};
+use crate::plan::event::Failure;
 use crate::plan::machine::Rules;
 use crate::plan::request::{ChildError, Request};
-use crate::settings::backoff::Backoff;
-use crate::settings::intensity::Intensity;
-use crate::settings::restart::Restart;
-use crate::settings::shutdown::Shutdown;
-use crate::settings::strategy::Strategy;
+use crate::settings::{Backoff, Intensity, Restart, Shutdown, Strategy};
 
 /// Nanoseconds since the supervisor began.
 pub(super) type Time = u64;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use filch_scheduler::ExitReason;
 
 use super::script::{Fact, Script, Time};
-use crate::plan::child_id::{ChildId, Life};
+use crate::plan::child::{ChildId, Life};
 use crate::plan::event::{Action, Event};
 use crate::plan::machine::Plan;
 use crate::plan::request::{ChildError, Request, RequestId};

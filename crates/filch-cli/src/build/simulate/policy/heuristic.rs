@@ -94,12 +94,6 @@ impl Policy for Heuristic {
         });
     }
 
-    fn lost(&mut self, worker: Worker, artifact: Job, moment: &mut Moment<'_, '_>) {
-        self.call(moment, |planner, workers, sink| {
-            expect(planner.remove_artifact(workers[worker as usize], &artifact, sink));
-        });
-    }
-
     fn next_deadline(&self) -> Option<Time> {
         let deadline = self.planner.next_deadline()?;
         Some(u64::try_from(deadline.as_nanos()).unwrap_or(Time::MAX))

@@ -21,14 +21,12 @@ pub(crate) trait Policy {
     /// Reports that the worker has a free slot.
     fn free(&mut self, worker: Worker, moment: &mut Moment<'_, '_>);
 
-    /// Reports that the worker has made the artifact of the job. `gained` follows if it keeps it.
+    /// Reports that the worker has made the artifact of the job. `gained` follows if it is new
+    /// there.
     fn ended(&mut self, _worker: Worker, _job: Job, _moment: &mut Moment<'_, '_>) {}
 
     /// Reports that the worker has the artifact in its cache from now on.
     fn gained(&mut self, _worker: Worker, _artifact: Job, _moment: &mut Moment<'_, '_>) {}
-
-    /// Reports that the worker no longer has the artifact in its cache.
-    fn lost(&mut self, _worker: Worker, _artifact: Job, _moment: &mut Moment<'_, '_>) {}
 
     /// Returns the time of the next [`advance`](Self::advance), if it wants one.
     fn next_deadline(&self) -> Option<Time> {

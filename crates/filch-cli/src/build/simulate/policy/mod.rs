@@ -3,7 +3,6 @@
 mod fifo;
 mod heuristic;
 mod interface;
-mod two_choices;
 
 use std::fmt;
 
@@ -11,7 +10,6 @@ use fifo::Fifo;
 use heuristic::Heuristic;
 pub(crate) use heuristic::Timeouts;
 pub(super) use interface::{Moment, Policy};
-use two_choices::TwoChoices;
 
 /// A policy, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,25 +20,12 @@ pub(crate) enum Kind {
     Fifo,
     /// As near first, without timeouts.
     AlwaysWait,
-    /// A job goes to the less loaded of two random workers.
-    TwoChoices,
     /// filch's build scheduler with `near_first`.
     NearFirst,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 5] = [
-        Self::Filch,
-        Self::Fifo,
-        Self::AlwaysWait,
-        Self::TwoChoices,
-        Self::NearFirst,
-    ];
-
-    /// Returns whether its decisions depend on the timeouts.
-    pub(super) fn waits(self) -> bool {
-        matches!(self, Self::Filch | Self::NearFirst)
-    }
+    pub(super) const ALL: [Self; 4] = [Self::Filch, Self::Fifo, Self::AlwaysWait, Self::NearFirst];
 
     /// Makes the policy for a farm of that size.
     pub(super) fn policy(self, workers: u32, timeouts: Timeouts, seed: u64) -> Box<dyn Policy> {
@@ -50,7 +35,6 @@ impl Kind {
             Self::Filch => heuristic(config),
             Self::Fifo => Box::new(Fifo::new()),
             Self::AlwaysWait => heuristic(Timeouts::NONE.config().near_first()),
-            Self::TwoChoices => Box::new(TwoChoices::new(workers, seed)),
             Self::NearFirst => heuristic(config.near_first()),
         }
     }
@@ -62,7 +46,6 @@ impl fmt::Display for Kind {
             Self::Filch => "filch",
             Self::Fifo => "FIFO",
             Self::AlwaysWait => "always wait",
-            Self::TwoChoices => "two choices",
             Self::NearFirst => "near first",
         })
     }

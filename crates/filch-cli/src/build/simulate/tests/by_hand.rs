@@ -37,7 +37,6 @@ fn two() -> Setup {
             latency: 0.0,
             bandwidth: 1.0,
         },
-        cache_limit: None,
         cached: 0.0,
         seed: 1,
     }
@@ -53,7 +52,7 @@ fn timeouts(deps: u64) -> Timeouts {
 #[track_caller]
 fn run(kind: Kind, graph: &Graph, setup: &Setup, timeouts: Timeouts) -> Outcome {
     let mut policy = kind.policy(setup.workers, timeouts, setup.seed);
-    simulate(graph, setup, &mut *policy, &|| {}).unwrap()
+    simulate(graph, setup, &mut *policy).unwrap()
 }
 
 /// Returns the begin and the end of each job, in seconds, and its worker.
@@ -125,28 +124,6 @@ fn filch_keeps_even_a_job_without_inputs_for_the_timeout() {
 }
 
 #[test]
-fn two_choices_of_two_are_both_and_the_shorter_queue_gets_the_job() {
-    let outcome = run(Kind::TwoChoices, &five(), &two(), timeouts(60));
-    let records = &outcome.records;
-    // Of two workers, both are drawn: no queue gets a second job before the other one has a first.
-    let at = |job: usize| records[job].worker;
-    assert_ne!(at(0), at(1));
-    assert_ne!(at(2), at(3));
-    let starts: Vec<_> = times(&outcome).iter().map(|time| time.0).collect();
-    assert_eq!(starts[..4], [0, 0, 4, 4]);
-    // The one of 2 and 3 that is not where 0 was made has fetched 4 bytes.
-    let expected = match at(2) == at(0) {
-        // Job 4 is ready at 6. Worker 0 is free, the other one runs job 3 until 11: it fetches 1.
-        true => (6, 8),
-        // Job 4 is ready at 10, and both are free: where 2 was made and 1 is, or elsewhere.
-        false if at(4) == at(2) => (10, 11),
-        false => (10, 14),
-    };
-    assert_eq!(times(&outcome)[4].0, expected.0);
-    assert_eq!(times(&outcome)[4].1, expected.1);
-}
-
-#[test]
 fn the_lower_bound_is_the_longest_chain_or_the_work() {
     let graph = five();
     let bounds = graph.bounds(2, |job| graph.run(job));
@@ -174,21 +151,6 @@ fn a_result_that_a_worker_has_takes_no_time_there() {
 }
 
 #[test]
-fn an_artifact_larger_than_the_cache_is_fetched_each_time() {
-    let setup = Setup {
-        workers: 1,
-        cache_limit: Some(3),
-        ..two()
-    };
-    for kind in Kind::ALL {
-        let outcome = run(kind, &five(), &setup, timeouts(1));
-        // Artifact 0 twice. 1 and 2 fit together, if 3 has not come between.
-        let bytes = outcome.moved.bytes;
-        assert!((8..=11).contains(&bytes), "{kind}: {bytes}");
-    }
-}
-
-#[test]
 fn a_wait_without_end_for_nobody_is_an_error() {
     let mut policy = Kind::Filch.policy(
         2,
@@ -198,5 +160,5 @@ fn a_wait_without_end_for_nobody_is_an_error() {
         },
         1,
     );
-    assert_eq!(simulate(&five(), &two(), &mut *policy, &|| {}), Err(0));
+    assert_eq!(simulate(&five(), &two(), &mut *policy), Err(0));
 }

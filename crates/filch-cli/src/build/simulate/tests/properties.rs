@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use crate::build::simulate::bounds;
 use crate::build::simulate::farm::{Amount, Link};
 use crate::build::simulate::figures::makespan;
 use crate::build::simulate::graph::{Graph, Job, LogNormal, Shape};
 use crate::build::simulate::policy::{Kind, Timeouts};
 use crate::build::simulate::simulation::{Outcome, Setup, simulate};
-use crate::build::simulate::{bounds, slots};
 
 #[derive(Debug, Clone, Copy)]
 struct Case {
@@ -37,21 +37,16 @@ fn shape() -> impl Strategy<Value = Shape> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let farm = (
-        1_u32..9,
-        1_u32..4,
-        prop_oneof![Just(None), (1_u64..2_000).prop_map(Some)],
-    );
+    let farm = (1_u32..9, 1_u32..4);
     let link = (0.0..0.1, 10.0..1_000.0);
     let waits = prop_oneof![Just(0), 0_u64..20_000, Just(60_000)];
     (shape(), farm, link, prop_oneof![Just(0.0), 0.0..1.0], waits).prop_map(
-        |(shape, (workers, slots, cache_limit), (latency, bandwidth), cached, deps)| Case {
+        |(shape, (workers, slots), (latency, bandwidth), cached, deps)| Case {
             shape,
             setup: Setup {
                 workers,
                 slots,
                 link: Link { latency, bandwidth },
-                cache_limit,
                 cached,
                 seed: shape.seed,
             },
@@ -66,11 +61,11 @@ fn case() -> impl Strategy<Value = Case> {
 fn run(kind: Kind, graph: &Graph, case: &Case) -> Outcome {
     let setup = &case.setup;
     let mut policy = kind.policy(setup.workers, case.timeouts, setup.seed);
-    simulate(graph, setup, &mut *policy, &|| {}).unwrap()
+    simulate(graph, setup, &mut *policy).unwrap()
 }
 
-/// Recomputes the transfers from the records alone, if caches have no limit: for each job, it scans
-/// what its worker ran before. Also checks the time of each job.
+/// Recomputes the transfers from the records alone: for each job, it scans what its worker ran
+/// before. Also checks the time of each job.
 fn recount(graph: &Graph, setup: &Setup, outcome: &Outcome) -> Amount {
     let results: HashSet<_> = setup.cached_results(graph.jobs()).into_iter().collect();
     let mut moved = Amount::default();
@@ -165,9 +160,7 @@ fn check(kind: Kind, case: &Case) {
     assert!(outcome.moved.inputs <= outcome.needed.inputs, "{kind}");
     assert!(outcome.moved.bytes <= outcome.needed.bytes, "{kind}");
     assert_eq!(run(kind, &graph, case), outcome, "{kind}");
-    if setup.cache_limit.is_none() {
-        assert_eq!(recount(&graph, setup, &outcome), outcome.moved, "{kind}");
-    }
+    assert_eq!(recount(&graph, setup, &outcome), outcome.moved, "{kind}");
 }
 
 proptest! {
@@ -200,12 +193,12 @@ proptest! {
         let shape = Shape { run: LogNormal { median: 1.0, sigma: 0.0 }, layers: 1, ..shape };
         let free = Link { latency: 0.0, bandwidth: f64::INFINITY };
         let setup = Setup {
-            workers: 3, slots: 2, link: free, cache_limit: None, cached: 0.0, seed: shape.seed,
+            workers: 3, slots: 2, link: free, cached: 0.0, seed: shape.seed,
         };
         let none = Some(Duration::ZERO);
         let case = Case { shape, setup, timeouts: Timeouts { cache: none, deps: none } };
         let graph = Graph::generate(&shape);
-        let expected = u64::from(shape.jobs).div_ceil(slots(&setup)) * 1_000_000_000;
+        let expected = u64::from(shape.jobs).div_ceil(6) * 1_000_000_000;
         for kind in [Kind::Filch, Kind::Fifo, Kind::AlwaysWait, Kind::NearFirst] {
             prop_assert_eq!(makespan(&run(kind, &graph, &case)), expected, "{}", kind);
         }

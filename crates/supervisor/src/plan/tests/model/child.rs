@@ -2,11 +2,9 @@
 
 use filch_scheduler::ExitReason;
 
-use crate::plan::child::Spec;
-use crate::plan::child_id::{ChildId, ChildRef};
+use crate::plan::child::{ChildId, ChildRef, Spec};
 use crate::plan::tests::script::{Fact, LifeScript, Time};
-use crate::settings::backoff::Backoff;
-use crate::settings::shutdown::Shutdown;
+use crate::settings::{Backoff, Shutdown};
 
 pub(super) struct Child {
     pub(super) id: ChildId,

@@ -10,12 +10,10 @@ use filch_scheduler::ExitReason;
 
 use self::child::{Child, NEVER};
 use super::script::{Fact, Script, Time};
-use crate::plan::child::Spec;
-use crate::plan::child_id::{ChildId, ChildRef};
-use crate::plan::failure::Failure;
+use crate::plan::child::{ChildId, ChildRef, Spec};
+use crate::plan::event::Failure;
 use crate::plan::request::{ChildError, Request};
-use crate::settings::restart::Restart;
-use crate::settings::strategy::Strategy;
+use crate::settings::{Restart, Strategy};
 
 /// The error ends the supervisor, in the middle of whatever it does.
 type Step<T = ()> = Result<T, Result<(), Failure>>;

@@ -1,0 +1,210 @@
+//! Blobs in batches, and trees.
+
+use filch_build::cache::MAX_BATCH;
+use filch_build::digest::Digest;
+use filch_build::reapi::capabilities_client::CapabilitiesClient;
+use filch_build::reapi::{
+    self, BatchReadBlobsRequest, Directory, DirectoryNode, FindMissingBlobsRequest,
+    GetCapabilitiesRequest, GetTreeRequest, compressor, digest_function,
+};
+use tonic::{Code, Status};
+
+use crate::client::{Client, batch, refused};
+use crate::server::{TestServer, noise, start, start_with};
+
+/// Stores a batch; returns the code for each blob.
+async fn codes(client: &Client, blobs: &[(Digest, &[u8])]) -> Vec<i32> {
+    let answer = client.content().batch_update_blobs(batch(blobs)).await;
+    let statuses = answer.unwrap().into_inner().responses.into_iter();
+    statuses.map(|blob| blob.status.unwrap().code).collect()
+}
+
+/// Reads a batch; returns the code and the bytes for each blob.
+async fn read_batch(
+    client: &Client,
+    digests: Vec<reapi::Digest>,
+) -> Result<Vec<(i32, Vec<u8>)>, Status> {
+    let request = BatchReadBlobsRequest {
+        digests,
+        ..Default::default()
+    };
+    let answer = client.content().batch_read_blobs(request).await?;
+    let found = answer.into_inner().responses.into_iter();
+    let found = found.map(|blob| (blob.status.unwrap().code, blob.data));
+    Ok(found.collect())
+}
+
+#[tokio::test]
+async fn what_is_stored_is_found_and_read() {
+    let server = start().await;
+    let (one, two) = (noise(10, 1), noise(100_000, 2));
+    let (first, second) = (Digest::of(&one), Digest::of(&two));
+    assert_eq!(
+        codes(&server, &[(first, &one), (second, &two)]).await,
+        [0, 0]
+    );
+    let absent = Digest::of(b"absent");
+    let missing = server.missing(vec![absent, first, Digest::EMPTY, second]);
+    assert_eq!(missing.await.unwrap(), [absent]);
+    let digests = [second, absent, first, Digest::EMPTY].map(Into::into);
+    let found = read_batch(&server, digests.to_vec()).await.unwrap();
+    let missing = (Code::NotFound as i32, vec![]);
+    assert_eq!(found, [(0, two), missing, (0, one), (0, vec![])]);
+}
+
+#[tokio::test]
+async fn a_wrong_blob_of_a_batch_is_refused_alone() {
+    let server = start().await;
+    let right = Digest::of(b"right");
+    let wrong = Digest::of(b"other");
+    let longer = Digest::from_hash(*Digest::of(b"longer").hash(), 7);
+    let shorter = Digest::from_hash(*Digest::of(b"shorter").hash(), 2);
+    let blobs: [(_, &[u8]); 4] = [
+        (wrong, b"bytes"),
+        (right, b"right"),
+        (longer, b"longer"),
+        (shorter, b"shorter"),
+    ];
+    let bad = Code::InvalidArgument as i32;
+    assert_eq!(codes(&server, &blobs).await, [bad, 0, bad, bad]);
+    assert!(server.has(right).await);
+    let (longer_too, wrong_too) = (Digest::of(b"longer"), Digest::of(b"bytes"));
+    let all = vec![wrong, longer, shorter, longer_too, wrong_too];
+    assert_eq!(server.missing(all.clone()).await.unwrap(), all);
+    server.temporary_files(0).await;
+}
+
+#[tokio::test]
+async fn compression_is_refused() {
+    let server = start().await;
+    let mut request = batch(&[(Digest::of(b"x"), b"x")]);
+    request.requests[0].compressor = compressor::Value::Zstd.into();
+    let answer = server.content().batch_update_blobs(request).await.unwrap();
+    let status = answer.into_inner().responses.remove(0).status.unwrap();
+    assert_eq!(status.code, Code::Unimplemented as i32);
+    assert!(!server.has(Digest::of(b"x")).await);
+}
+
+#[tokio::test]
+async fn a_batch_has_a_limit() {
+    let server = start().await;
+    let half = noise(MAX_BATCH as usize / 2 + 1, 3);
+    let digest = Digest::of(&half);
+    let request = batch(&[(digest, &half), (digest, &half)]);
+    let answer = server.content().batch_update_blobs(request).await;
+    refused(answer, Code::InvalidArgument, "use ByteStream");
+    assert!(!server.has(digest).await);
+    for sizes in [vec![MAX_BATCH as i64 + 1], vec![i64::MAX; 3]] {
+        let digests = sizes.into_iter().map(|size_bytes| reapi::Digest {
+            hash: digest.hex(),
+            size_bytes,
+        });
+        let answer = read_batch(&server, digests.collect()).await;
+        refused(answer, Code::InvalidArgument, "use ByteStream");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_digest_is_refused() {
+    let server = start().await;
+    let hex = Digest::EMPTY.hex();
+    for (hash, size_bytes) in [("../../../../etc/passwd".to_owned(), 0), (hex, -1)] {
+        let digest = reapi::Digest { hash, size_bytes };
+        let request = FindMissingBlobsRequest {
+            blob_digests: vec![digest.clone()],
+            ..Default::default()
+        };
+        let answer = server.content().find_missing_blobs(request).await;
+        refused(answer, Code::InvalidArgument, "not a SHA-256 digest");
+        let answer = tree(&server, Some(digest)).await;
+        refused(answer, Code::InvalidArgument, "not a SHA-256 digest");
+    }
+    refused(
+        tree(&server, None).await,
+        Code::InvalidArgument,
+        "is missing",
+    );
+}
+
+#[tokio::test]
+async fn other_instances_and_other_hashes_are_refused() {
+    let server = start_with(|config| config.cache.instance = "main".into()).await;
+    for (instance_name, digest_function, why) in [
+        ("", 0, "there is no instance"),
+        ("main/more", 0, "there is no instance"),
+        ("main", digest_function::Value::Blake3.into(), "SHA-256"),
+        ("main", 99, "SHA-256"),
+    ] {
+        let request = FindMissingBlobsRequest {
+            instance_name: instance_name.into(),
+            digest_function,
+            ..Default::default()
+        };
+        let answer = server.content().find_missing_blobs(request).await;
+        refused(answer, Code::InvalidArgument, why);
+    }
+    let capabilities = async |name: &str| {
+        let instance_name = name.into();
+        let request = GetCapabilitiesRequest { instance_name };
+        let mut client = CapabilitiesClient::new(server.channel.clone());
+        client.get_capabilities(request).await
+    };
+    let answer = capabilities("other").await;
+    refused(answer, Code::InvalidArgument, "there is no instance");
+    let answer = capabilities("main").await.unwrap().into_inner();
+    let cache = answer.cache_capabilities.unwrap();
+    let sha256: i32 = digest_function::Value::Sha256.into();
+    assert_eq!(cache.digest_functions, [sha256]);
+    assert_eq!(cache.max_batch_total_size_bytes, MAX_BATCH as i64);
+    assert!(cache.supported_compressors.is_empty());
+}
+
+/// Stores a folder with these folders in it.
+async fn folder(server: &TestServer, below: &[Digest], name: &str) -> (Directory, Digest) {
+    let below = below.iter().enumerate();
+    let node = |(number, digest): (usize, &Digest)| DirectoryNode {
+        name: format!("{name}{number}"),
+        digest: Some((*digest).into()),
+    };
+    let folder = Directory {
+        directories: below.map(node).collect(),
+        ..Default::default()
+    };
+    let digest = server.message(&folder).await;
+    (folder, digest)
+}
+
+async fn tree(
+    server: &TestServer,
+    root_digest: Option<reapi::Digest>,
+) -> Result<Vec<Directory>, Status> {
+    let request = GetTreeRequest {
+        root_digest,
+        ..Default::default()
+    };
+    let mut pages = server.content().get_tree(request).await?.into_inner();
+    let mut folders = Vec::new();
+    while let Some(page) = pages.message().await? {
+        folders.extend(page.directories);
+    }
+    Ok(folders)
+}
+
+/// Forty folders, each twice in the next one, make 2^40 places. One more folder is missing.
+#[tokio::test]
+async fn a_tree_comes_with_each_folder_once() {
+    let server = start().await;
+    let absent = Digest::of(b"absent");
+    let (leaf, mut root) = folder(&server, &[absent], "absent").await;
+    let mut folders = vec![leaf];
+    for level in 0..40 {
+        let (next, digest) = folder(&server, &[root, root], &format!("level {level} ")).await;
+        folders.insert(0, next);
+        root = digest;
+    }
+    let tree = async |root: Digest| tree(&server, Some(root.into())).await;
+    assert_eq!(tree(root).await.unwrap(), folders);
+    refused(tree(absent).await, Code::NotFound, "there is no blob");
+    let other = server.store(b"\xff not a folder").await;
+    refused(tree(other).await, Code::InvalidArgument, "is no folder");
+}

@@ -1,0 +1,303 @@
+//! The requests of clients, and their results.
+
+use std::time::Duration;
+
+use filch_build::digest::Digest;
+use filch_build::farm::{FarmConfig, Invocation};
+use filch_build::protocol::Failure;
+use filch_build::protocol::to_worker::Order;
+use filch_build::reapi::execution_stage::Value as Stage;
+use filch_build::reapi::platform::Property;
+use filch_build::reapi::{Action, Command, Platform};
+use tonic::Code;
+
+use super::fake::Fake;
+use super::quick;
+use crate::client::{coordinator, soon, stage};
+
+#[tokio::test]
+async fn stages_come_in_their_order_and_the_result_is_cached() {
+    let (_server, client) = coordinator(FarmConfig::default()).await;
+    let action = client.script("true", &[], &[]).await;
+    let mut operations = client.execute(action).await;
+    let first = operations.next().await;
+    assert_eq!(stage(&first), Stage::Queued);
+    assert!(!first.done && !first.name.is_empty());
+    let mut worker = Fake::join(&client, "a", 1).await;
+    let run = worker.run().await;
+    assert_eq!(Digest::try_from(&run.action.unwrap()).unwrap(), action);
+    assert_eq!(run.messages.len(), 3, "the action, the command, the root");
+    let second = operations.next().await;
+    assert_eq!(stage(&second), Stage::Executing);
+    assert_eq!(second.name, first.name);
+    worker.done(run.run, 0).await;
+    let response = operations.end().await;
+    assert!(!response.cached_result);
+
+    let mut again = client.execute(action).await;
+    let only = again.next().await;
+    assert!(only.done);
+    assert!(client.run(action).await.cached_result);
+}
+
+fn volatile() -> Action {
+    Action {
+        do_not_cache: true,
+        ..Action::default()
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_is_not_zero_is_not_cached_nor_one_that_must_not_be() {
+    let (_server, client) = coordinator(quick()).await;
+    let mut worker = Fake::join(&client, "a", 1).await;
+    let fails = client.script("false", &[], &[]).await;
+    let volatile = client.action(&Command::default(), &[], volatile()).await;
+    for (action, exit_code) in [(fails, 3), (fails, 3), (volatile, 0), (volatile, 0)] {
+        let operations = client.execute(action).await;
+        worker.run_to(exit_code).await;
+        let response = operations.end().await;
+        assert!(!response.cached_result);
+        assert_eq!(response.result.unwrap().exit_code, exit_code);
+    }
+}
+
+#[tokio::test]
+async fn equal_actions_share_one_run_unless_they_must_not() {
+    let (_server, client) = coordinator(quick()).await;
+    let action = client.script("true", &[], &[]).await;
+    let mut one = client.execute(action).await;
+    let mut other = client.ask(action, true).await.unwrap();
+    let (one_name, other_name) = (one.next().await.name, other.next().await.name);
+    assert_eq!(one_name, other_name);
+    let mut worker = Fake::join(&client, "a", 2).await;
+    worker.run_to(7).await;
+    one.ends_with(7).await;
+    other.ends_with(7).await;
+
+    let alone = client.action(&Command::default(), &[], volatile()).await;
+    let one = client.execute(alone).await;
+    let first = worker.run().await;
+    let other = tokio::spawn({
+        let client = client.clone();
+        async move { client.run(alone).await }
+    });
+    worker.done(first.run, 1).await;
+    one.ends_with(1).await;
+    worker.run_to(2).await;
+    assert_eq!(soon(other).await.unwrap().result.unwrap().exit_code, 2);
+}
+
+#[tokio::test]
+async fn one_that_goes_away_before_it_has_a_run_is_not_pending() {
+    let (server, client) = coordinator(quick()).await;
+    let action = client.action(&Command::default(), &[], volatile()).await;
+    let _first = client.execute(action).await;
+    let farm = server.farm();
+    let pending = async || farm.snapshot().await.builds[0].pending;
+    let invocation = Invocation::default();
+    tokio::select! {
+        biased;
+        _ = farm.execute(action, false, &invocation) => panic!("it waits for the first one"),
+        pending = pending() => assert_eq!(pending, 2),
+    }
+    assert_eq!(pending().await, 1);
+}
+
+#[tokio::test]
+async fn what_is_missing_is_named_as_clients_expect() {
+    let (_server, client) = coordinator(FarmConfig::default()).await;
+    let nowhere = Digest::of(b"nowhere");
+    let precondition = Code::FailedPrecondition;
+    client.execute(nowhere).await.failure(precondition).await;
+
+    let input = Digest::of(b"an input that was not sent");
+    let action = client.script("cat input", &[("input", input)], &[]).await;
+    let failure = client.execute(action).await.failure(precondition).await;
+    let detail = &failure.details[0];
+    let kind = "type.googleapis.com/google.rpc.PreconditionFailure";
+    assert_eq!(detail.type_url, kind);
+    let mut expected = vec![0x0a, 0];
+    for (tag, text) in [(0x0a, "MISSING"), (0x12, &format!("blobs/{input}"))] {
+        expected.extend([tag, u8::try_from(text.len()).unwrap()]);
+        expected.extend(text.as_bytes());
+    }
+    expected[1] = u8::try_from(expected.len() - 2).unwrap();
+    assert_eq!(detail.value, expected);
+
+    client.put("an input that was not sent").await;
+    let mut worker = Fake::join(&client, "a", 1).await;
+    let operations = client.execute(action).await;
+    worker.run_to(0).await;
+    operations.end().await;
+}
+
+#[tokio::test]
+async fn another_platform_is_refused() {
+    let platform = vec![("OSFamily".to_owned(), "linux".to_owned())];
+    let (_server, client) = coordinator(FarmConfig {
+        platform,
+        ..quick()
+    })
+    .await;
+    let asks = |value: &str| {
+        let property = Property {
+            name: "OSFamily".to_owned(),
+            value: value.to_owned(),
+        };
+        Some(Platform {
+            properties: vec![property],
+        })
+    };
+    let action = async |value: &str| {
+        let action = Action {
+            platform: asks(value),
+            ..Action::default()
+        };
+        client.action(&Command::default(), &[], action).await
+    };
+    // Older clients give it here.
+    #[expect(deprecated)]
+    let command = Command {
+        platform: asks("macos"),
+        ..Command::default()
+    };
+    let older = client.action(&command, &[], Action::default()).await;
+    for (action, value) in [(action("windows").await, "windows"), (older, "macos")] {
+        let operations = client.execute(action).await;
+        let failure = operations.failure(Code::FailedPrecondition).await;
+        assert!(failure.message.contains(value), "{}", failure.message);
+        assert!(failure.details.is_empty());
+    }
+    let mut operations = client.execute(action("linux").await).await;
+    assert!(!operations.next().await.done);
+}
+
+#[tokio::test]
+async fn what_is_no_action_is_refused() {
+    let (_server, client) = coordinator(quick()).await;
+    let text = client.put("no action").await;
+    let empty = client.message(&Action::default()).await;
+    for blob in [text, empty] {
+        let operations = client.execute(blob).await;
+        operations.failure(Code::InvalidArgument).await;
+    }
+    let mut request = filch_build::reapi::ExecuteRequest::default();
+    let mut service = client.execution();
+    let refused = service.execute(request.clone()).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    request.action_digest = Some(text.into());
+    request.instance_name = "elsewhere".into();
+    let refused = service.execute(request).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn a_client_that_lost_its_connection_finds_its_action_again() {
+    let (_server, client) = coordinator(FarmConfig {
+        abandoned_after: Duration::from_secs(60),
+        ..quick()
+    })
+    .await;
+    let mut worker = Fake::join(&client, "a", 1).await;
+    let action = client.script("true", &[], &[]).await;
+    let mut operations = client.execute(action).await;
+    let name = operations.next().await.name;
+    let run = worker.run().await;
+    drop(operations);
+    let waiting = client.wait(&name).await.unwrap();
+    worker.done(run.run, 9).await;
+    waiting.ends_with(9).await;
+    // The run was over a moment ago.
+    client.wait(&name).await.unwrap().ends_with(9).await;
+    let unknown = client.wait("nothing").await.unwrap_err();
+    assert_eq!(unknown.code(), Code::NotFound);
+}
+
+#[tokio::test]
+async fn an_action_that_nobody_waits_for_is_cancelled() {
+    let (server, client) = coordinator(quick()).await;
+    let mut worker = Fake::join(&client, "a", 1).await;
+    let action = client.script("sleep 1000", &[], &[]).await;
+    let mut one = client.execute(action).await;
+    let mut other = client.execute(action).await;
+    let run = worker.run().await;
+    one.stage(Stage::Executing).await;
+    other.stage(Stage::Executing).await;
+    drop(one);
+    // The other client still waits. It goes away as well.
+    drop(other);
+    let Order::Cancel(cancel) = worker.order().await else {
+        panic!("not Cancel");
+    };
+    assert_eq!(cancel.run, run.run);
+    // A new request is a new run, though the worker has not ended the old one yet.
+    let again = client.execute(action).await;
+    let cancelled = Failure {
+        code: Code::Cancelled as i32,
+        ..Failure::default()
+    };
+    worker.fail(run.run, cancelled).await;
+    let second = worker.run().await;
+    assert_ne!(second.run, run.run);
+    worker.done(second.run, 5).await;
+    again.ends_with(5).await;
+    assert_eq!(server.farm().snapshot().await.waiting, 0);
+}
+
+#[tokio::test]
+async fn one_that_waits_keeps_the_action_alive() {
+    let (_server, client) = coordinator(quick()).await;
+    let mut worker = Fake::join(&client, "a", 1).await;
+    let action = client.script("true", &[], &[]).await;
+    let one = client.execute(action).await;
+    let other = client.execute(action).await;
+    let run = worker.run().await;
+    drop(one);
+    worker.done(run.run, 4).await;
+    other.ends_with(4).await;
+}
+
+#[tokio::test]
+async fn one_that_nobody_waits_for_leaves_the_queue() {
+    let (server, client) = coordinator(quick()).await;
+    let mut operations = client.begin("true").await;
+    operations.next().await;
+    drop(operations);
+    // Until the server has noticed that the client is gone.
+    soon(async {
+        while server.farm().snapshot().await.actions.failed == 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!(server.farm().snapshot().await.waiting, 0);
+}
+
+#[tokio::test]
+async fn failures_of_the_action_come_as_the_worker_says_them() {
+    let (_server, client) = coordinator(quick()).await;
+    let mut worker = Fake::join(&client, "a", 1).await;
+    let action = client.script("true", &[], &[]).await;
+    let operations = client.execute(action).await;
+    let run = worker.run().await;
+    let failure = Failure {
+        code: Code::DeadlineExceeded as i32,
+        message: "it took longer than 1 s".to_owned(),
+        ..Failure::default()
+    };
+    worker.fail(run.run, failure).await;
+    let failure = operations.failure(Code::DeadlineExceeded).await;
+    assert_eq!(failure.message, "it took longer than 1 s");
+
+    let operations = client.execute(action).await;
+    let run = worker.run().await;
+    let failure = Failure {
+        code: Code::FailedPrecondition as i32,
+        missing: vec![Digest::of(b"gone").into()],
+        ..Failure::default()
+    };
+    worker.fail(run.run, failure).await;
+    let failure = operations.failure(Code::FailedPrecondition).await;
+    assert_eq!(failure.details.len(), 1);
+}

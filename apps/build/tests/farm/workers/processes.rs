@@ -1,0 +1,113 @@
+//! Coordinators and workers as processes that are killed.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use filch_build::farm::FarmConfig;
+use filch_build::reapi::execution_stage::Value;
+use filch_build::server::{Config, Server, Tokens};
+use rustix::process::Signal;
+use tempfile::TempDir;
+use tokio::task::spawn_blocking;
+use tonic::Code;
+
+use super::together::until;
+use crate::client::{Client, coordinator, soon};
+use crate::leaver::pipe;
+use crate::program::{Program, filch_build, file};
+
+/// Starts a worker with one slot, which serves its blobs.
+pub(crate) fn worker(to: SocketAddr, name: &str, folder: &Path) -> Program {
+    let options = ["--slots", "1", "--name", name, "--listen", "127.0.0.1:0"];
+    Program::worker(&format!("http://{to}"), folder, &options, &[])
+}
+
+/// Starts a coordinator with its storage in that folder; returns its address as well.
+pub(crate) async fn separate(listen: &str, folder: &Path) -> (Program, SocketAddr) {
+    let mut command = filch_build(&["serve", "--listen", listen, "--storage"]);
+    command.arg(format!("disk:{}", folder.display()));
+    let started = spawn_blocking(|| Program::coordinator(|_| command));
+    soon(started).await.unwrap()
+}
+
+/// Reads a named pipe to its end.
+pub(crate) async fn read(path: &str) -> String {
+    let path = path.to_owned();
+    let read = spawn_blocking(move || fs::read_to_string(path).unwrap());
+    soon(read).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_killed_workers_action_ends_on_the_other_one() {
+    let (server, client) = coordinator(FarmConfig::default()).await;
+    let folders = TempDir::new().unwrap();
+    let (begun, mark) = (pipe(folders.path(), "begun"), folders.path().join("mark"));
+    let one = worker(server.address(), "one", &folders.path().join("1"));
+    let other = worker(server.address(), "other", &folders.path().join("2"));
+    until(&server, |farm| farm.workers.len() == 2).await;
+    let mark = mark.display();
+    let script = format!("if mkdir {mark}; then echo > {begun}; sleep 1000; fi; echo second");
+    let operations = client.begin(&script).await;
+    read(&begun).await;
+    let snapshot = server.farm().snapshot().await;
+    let mut workers = snapshot.workers.iter();
+    let runs = workers.find(|worker| !worker.running.is_empty());
+    let (killed, _left) = match runs.unwrap().name.as_str() {
+        "one" => (one, other),
+        _ => (other, one),
+    };
+    killed.signal(Signal::KILL);
+    let result = operations.result().await;
+    assert_eq!(result.stdout_raw, b"second\n");
+    let snapshot = server.farm().snapshot().await;
+    let actions = snapshot.actions;
+    assert_eq!((actions.succeeded, actions.retried), (1, 1));
+    assert_eq!(snapshot.workers.len(), 1);
+}
+
+#[tokio::test]
+async fn a_coordinator_that_is_killed_comes_back_with_its_cache_and_its_workers() {
+    let folders = TempDir::new().unwrap();
+    let storage = folders.path().join("storage");
+    let (coordinator, address) = separate("127.0.0.1:0", &storage).await;
+    let _worker = worker(address, "one", &folders.path().join("1"));
+    let client = Client::new(address).await;
+    let done = client.script("echo done", &[], &[]).await;
+    assert_eq!(client.result(done).await.stdout_raw, b"done\n");
+    let mut operations = client.begin("sleep 1000").await;
+    let name = operations.stage(Value::Executing).await.name;
+    coordinator.signal(Signal::KILL);
+    coordinator.wait().await;
+    assert!(soon(operations.stream.message()).await.is_err());
+    let (_coordinator, again) = separate(&address.to_string(), &storage).await;
+    assert_eq!(again, address);
+    let client = Client::new(address).await;
+    assert_eq!(client.wait(&name).await.unwrap_err().code(), Code::NotFound);
+    assert!(client.run(done).await.cached_result);
+    // The worker comes back by itself, with its slot free.
+    let next = client.sh("echo next", &[]).await;
+    assert_eq!(next.stdout_raw, b"next\n");
+}
+
+#[tokio::test]
+async fn a_worker_with_a_wrong_token_ends_and_says_so() {
+    let folders = TempDir::new().unwrap();
+    let config = Config {
+        tokens: Some(Tokens::new("open", None)),
+        ..Config::default()
+    };
+    let server = Server::start(config).await.unwrap();
+    let to = format!("http://{}", server.address());
+    let start = |name: &str, token: &str| {
+        let token = file(folders.path(), token, &format!("{token}\n"));
+        let folder = folders.path().join(name);
+        Program::worker(&to, &folder, &["--token-file", &token], &[])
+    };
+    let (status, said) = start("1", "sesame").wait().await;
+    assert!(!status.success());
+    let why = "refuses this worker: a token is needed";
+    assert!(said.contains(why), "{said}");
+    let _worker = start("2", "open");
+    until(&server, |farm| farm.workers.len() == 1).await;
+}
