@@ -27,9 +27,6 @@ use filch_report::{Folder, tables};
 
 use harness::Effort;
 
-/// Of the order in which the contenders take their turns.
-const SEED: u64 = 1;
-
 /// The options of the program around this one.
 const MORE: &str = "\
 cargo xtask bench takes these as well:
@@ -68,6 +65,14 @@ struct Arguments {
     #[arg(long)]
     rounds: Option<usize>,
 
+    /// Seed of the order in which the contenders take their turns.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Writes the results here as well.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
     /// Stores each group in this folder, as JSON, when it is measured:
     /// benches/results/DATE-MACHINE. Other groups may follow, of the same commit on the same
     /// machine.
@@ -97,7 +102,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
         effort: run::Effort {
             rounds: effort.rounds,
             quick: arguments.quick,
-            seed: SEED,
+            seed: arguments.seed,
         },
         results: Vec::new(),
     };
@@ -117,7 +122,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
         for mut scenario in scenarios(effort) {
             let is_kept = scenario.keep(&arguments.contender);
             if is_kept && scenario.name().contains(&arguments.scenario) {
-                let measured = scenario.measure(group, effort.rounds, SEED);
+                let measured = scenario.measure(group, effort.rounds, arguments.seed);
                 println!("{}", tables::of(&[&measured]));
                 of_group.results.push(measured);
             }
@@ -130,5 +135,6 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     if all.results.is_empty() {
         return Err("no scenario was selected".to_owned());
     }
-    Ok(())
+    let json = arguments.json.as_ref();
+    json.map_or(Ok(()), |path| all.write(path))
 }

@@ -8,14 +8,14 @@ pub(super) mod mixture;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use self::mixture::{Busy, Steps};
+use self::mixture::{BLOCKING, Busy, CALL, CALLS, Steps};
 use crate::clock::time;
 use crate::harness::{Effort, Scenario};
-use crate::pools::{Async, Pool, Talking, Tokio, start};
+use crate::pools::{Async, BlockingPool, Pool, Talking, Tokio, start};
 use crate::workers::workers;
 
 /// The time until every worker is busy, or every worker sleeps.
@@ -76,6 +76,7 @@ pub(super) use pools;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let mut all = shares(workers(), length(effort, 500));
+    all.push(behind_calls(workers()));
     all.push(executions(workers(), effort.operations(5_000)));
     all
 }
@@ -166,6 +167,36 @@ fn share<P: Pool>(workers: usize, busy: &[Busy], length: Duration, figure: Figur
         let of_cores = elapsed * workers.min(cores) as f64;
         figure(&took.collect::<Vec<_>>(), elapsed, of_cores)
     })
+}
+
+/// A task that comes just behind more blocking calls than a pool may have threads.
+fn behind_calls(workers: usize) -> Scenario {
+    fn wait<P: BlockingPool>(workers: usize) -> impl FnMut() -> Vec<f64> {
+        move || {
+            let pool = P::with_workers(workers);
+            thread::sleep(WARM_UP);
+            let (sender, waits) = mpsc::channel();
+            for _ in 0..CALLS {
+                let until_it_returns = sender.clone();
+                pool.spawn_blocking(move || {
+                    thread::sleep(CALL);
+                    drop(until_it_returns);
+                });
+            }
+            let came = Instant::now();
+            pool.spawn(move || {
+                let micros = came.elapsed().as_secs_f64() * 1e6;
+                sender.send(micros).expect("it is received");
+            });
+            // One, when all calls have returned.
+            waits.iter().collect()
+        }
+    }
+
+    let kind = format!("newcomer behind {BLOCKING}");
+    Scenario::of_workers(&kind, workers, "us until it runs")
+        .latencies(Talking::NAME, wait::<Talking>(workers))
+        .latencies("tokio, block_in_place", wait::<Tokio>(workers))
 }
 
 /// A thread outside that waits for one process after the other, each of one step.

@@ -6,6 +6,7 @@
 pub(crate) mod contenders;
 pub(super) mod programs;
 mod spawns;
+mod tail;
 mod timing;
 mod uts;
 pub(super) mod ways;
@@ -30,35 +31,26 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     // A quick run divides the work, and not the depth of a recursion by the same number.
     let n = if effort.is_full() { FIB } else { FIB - 5 };
     let leaves = effort.operations(200_000);
-    let fib = Program::new(Kind::Fib, n);
+    let row = |name: &str, unit, kind, size| (name.to_owned(), unit, Program { kind, size });
+    let (fib, skewed) = (format!("fib({n})"), "leaves of 100 ns and 1 ms");
     let programs = [
-        (format!("fib({n})"), "ns per fork", fib),
-        (
-            format!("fib({n}), moved"),
-            "ns per fork",
-            Program::new(Kind::FibMoved, n),
-        ),
-        ("11 queens".into(), "us", Program::new(Kind::Queens, 11)),
-        ("13 queens".into(), "us", Program::new(Kind::Queens, 13)),
-        (
-            "unbalanced tree".into(),
-            "ns per node",
-            Program::new(Kind::Unbalanced, 0),
-        ),
-        (
-            "UTS, binomial".into(),
-            "ns per node",
-            Program::new(Kind::Search, 0),
-        ),
-        (
-            "leaves of 100 ns and 1 ms".into(),
-            "ns per leaf",
-            Program::new(Kind::Skewed, leaves),
-        ),
-        (
-            "20 jobs of 1 ms above 20 ms".into(),
-            "us",
-            Program::new(Kind::Chain, 20),
+        row(&fib, "ns per fork", Kind::Fib, n),
+        row(&format!("{fib}, moved"), "ns per fork", Kind::FibMoved, n),
+        row("11 queens", "us", Kind::Queens, 11),
+        row("13 queens", "us", Kind::Queens, 13),
+        row("unbalanced tree", "ns per node", Kind::Unbalanced, 0),
+        row("UTS, binomial", "ns per node", Kind::Search, 0),
+        row(skewed, "ns per leaf", Kind::Skewed, leaves),
+        row("20 ms behind 10 000 jobs", "us", Kind::Behind, 10_000),
+        row("20 jobs of 1 ms above 20 ms", "us", Kind::Chain, 20),
+    ];
+    let peaks = [
+        row(&format!("peak memory of {fib}"), "KiB", Kind::Fib, n),
+        row(
+            "peak memory beside a tree of depth 18",
+            "KiB",
+            Kind::Sum,
+            18,
         ),
     ];
     let all = those_or(&[1, WORKERS]).into_iter().flat_map(|threads| {
@@ -66,12 +58,14 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         let measured = programs.iter();
         let measured = measured.filter(move |(.., it)| threads > 1 || !it.counts_each_run());
         let measured = measured.map(move |(name, unit, it)| scenario(name, unit, threads, *it));
-        let peak = peak_of(&format!("peak memory of fib({n})"), threads, fib);
+        let peaks = peaks.iter();
         measured
             .chain(spawns::scenarios(threads, effort))
-            .chain([peak])
+            .chain(peaks.map(move |(name, unit, it)| peak_of(name, unit, threads, *it)))
     });
-    all.collect()
+    let tails = those_or(&tail::THREADS).into_iter();
+    all.chain(tails.flat_map(|threads| tail::scenarios(threads, effort)))
+        .collect()
 }
 
 /// A scenario of so many threads.
@@ -94,10 +88,11 @@ fn scenario(name: &str, unit: &'static str, threads: usize, program: Program) ->
 }
 
 /// The peak of the memory of a program of its own.
-fn peak_of(name: &str, threads: usize, program: Program) -> Scenario {
-    let contenders = [OURS, "chili", "rayon", "forte", "lace"];
-    let scenario = of(name, threads, "KiB");
-    let scenario = contenders.into_iter().fold(scenario, |scenario, name| {
+fn peak_of(name: &str, unit: &'static str, threads: usize, program: Program) -> Scenario {
+    let contenders = [OURS, "chili", "rayon", "forte", "lace"].into_iter();
+    let contenders = contenders.filter(|&name| having(program.kind).contains(&name));
+    let scenario = of(name, threads, unit);
+    let scenario = contenders.fold(scenario, |scenario, name| {
         scenario.contender(name, move || peak(name, threads, program))
     });
     scenario.floor(SEQUENTIAL, move || peak(SEQUENTIAL, threads, program))

@@ -41,6 +41,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     } else {
         MILLION / 10
     };
+    let waiters = effort.operations(80);
     let requests = effort.operations(20_000);
     let steps = effort.operations(200_000);
     let of = |kind, unit| Scenario::of_workers(kind, workers(), unit);
@@ -55,6 +56,9 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("async-executor", skynet::<Async>(leaves))
             .contender("rayon scope", skynet::<ThreadPool>(leaves))
             .outside(&format!("skynet {leaves}"), leaves),
+        Scenario::new("send to a blocked process", "ns per message")
+            .contender("filch-scheduler", commands::filch_keeps(waiters))
+            .contender("tokio mpsc", commands::tokio_keeps(waiters)),
         of("fan-in 1000 x 1000", "ns per message")
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))

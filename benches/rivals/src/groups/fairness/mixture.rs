@@ -19,10 +19,10 @@ const BACKLOG: u64 = 2000;
 const FLOOD: u64 = 200;
 
 /// Blocking calls at once: more than the threads that a pool may have.
-const CALLS: u64 = 700;
+pub(super) const CALLS: u64 = 700;
 
 /// The length of each of them.
-const CALL: Duration = Duration::from_millis(100);
+pub(super) const CALL: Duration = Duration::from_millis(100);
 
 /// Busy work, in steps of the same length.
 #[derive(Clone, Copy)]

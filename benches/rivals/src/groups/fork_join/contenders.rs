@@ -9,7 +9,7 @@ use lace_ws::Lace;
 
 use super::programs::{
     Kind, Program, chili as on_chili, filch, forte as on_forte, rayon as on_rayon, sequential,
-    thread_local,
+    thread_local, tree,
 };
 use super::timing::{once, timed};
 use super::ways::{Rayon, Sequential, ThreadLocal};
@@ -134,6 +134,9 @@ pub(crate) fn here(what: &str, name: &str, kind: &str, size: u64, threads: usize
     let program = Program { kind, size };
     if what == "timed" {
         return make(name, threads)(program, timed);
+    }
+    if program.kind == Kind::Sum {
+        tree(size);
     }
     let before = memory::peak();
     make(name, threads)(program, once);

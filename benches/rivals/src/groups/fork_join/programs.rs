@@ -2,7 +2,7 @@
 //! else.
 
 use std::hint::black_box;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -15,6 +15,18 @@ pub(super) const ROOT: u64 = 42;
 
 /// A leaf that is long beside the others.
 const LONG: Duration = Duration::from_millis(20);
+
+/// A node of a binary tree, and what is below it.
+pub(super) struct Node(Option<Box<[Self; 2]>>);
+
+/// The tree of `2^depth - 1` nodes, made by whoever asks first.
+pub(super) fn tree(depth: u64) -> &'static Node {
+    static TREE: OnceLock<Node> = OnceLock::new();
+    fn full(depth: u64) -> Node {
+        Node((depth > 1).then(|| Box::new([depth - 1; 2].map(full))))
+    }
+    TREE.get_or_init(|| full(depth))
+}
 
 /// A program, and its size.
 #[derive(Clone, Copy)]
@@ -38,15 +50,15 @@ pub(crate) enum Kind {
     Search,
     /// Leaves of very unequal length. Their number.
     Skewed,
+    /// The nodes of a tree in memory. Its depth.
+    Sum,
+    /// Small jobs, and a long leaf that is forked behind them. Their number.
+    Behind,
     /// Jobs, each forked under the one before, and a long leaf at the bottom. Their number.
     Chain,
 }
 
 impl Program {
-    pub(super) fn new(kind: Kind, size: u64) -> Self {
-        Self { kind, size }
-    }
-
     /// The number that it has to return.
     pub(super) fn result(self) -> u64 {
         static CROOKED: LazyLock<u64> = LazyLock::new(|| sequential::unbalanced(Sequential, ROOT));
@@ -59,7 +71,8 @@ impl Program {
             Kind::Unbalanced => *CROOKED,
             Kind::Search => uts::NODES,
             Kind::Skewed => self.size,
-            Kind::Chain => self.size + 1,
+            Kind::Sum => (1 << self.size) - 1,
+            Kind::Behind | Kind::Chain => self.size + 1,
         }
     }
 
@@ -67,15 +80,15 @@ impl Program {
     pub(super) fn operations(self) -> u64 {
         match self.kind {
             Kind::Fib | Kind::FibMoved => forks_of_fib(self.size),
-            Kind::Unbalanced | Kind::Search | Kind::Skewed => self.result(),
-            Kind::Queens | Kind::Chain => 1_000,
+            Kind::Unbalanced | Kind::Search | Kind::Skewed | Kind::Sum => self.result(),
+            Kind::Queens | Kind::Behind | Kind::Chain => 1_000,
         }
     }
 
     /// Returns whether the time of each run counts, and not their mean: an unlucky one takes much
     /// longer.
     pub(super) fn counts_each_run(self) -> bool {
-        matches!(self.kind, Kind::Skewed | Kind::Chain)
+        matches!(self.kind, Kind::Skewed | Kind::Behind | Kind::Chain)
     }
 }
 
@@ -137,6 +150,11 @@ macro_rules! programs {
                     Kind::Unbalanced => unbalanced(worker, ROOT),
                     Kind::Search => search(worker, &uts::TREE),
                     Kind::Skewed => skewed(worker, 0..program.size),
+                    Kind::Sum => sum(worker, tree(program.size)),
+                    Kind::Behind => {
+                        let (a, b) = worker.join(|w| minor(w, program.size), long_leaf);
+                        a + b
+                    }
                     Kind::Chain => chain(worker, program.size),
                 }
             }
@@ -253,11 +271,32 @@ macro_rules! programs {
                 1
             }
 
+            fn sum(worker: $worker, node: &Node) -> u64 {
+                let Some([left, right]) = node.0.as_deref() else {
+                    return 1;
+                };
+                let (a, b) = worker.join(|w| sum(w, left), |w| sum(w, right));
+                1 + a + b
+            }
+
+            fn long_leaf(_: $worker) -> u64 {
+                spin(LONG);
+                1
+            }
+
+            fn minor(worker: $worker, jobs: u64) -> u64 {
+                if jobs == 1 {
+                    short_leaf();
+                    return 1;
+                }
+                let (a, b) = worker.join(|w| minor(w, jobs / 2), |w| minor(w, jobs - jobs / 2));
+                a + b
+            }
+
             /// `jobs` of a millisecond, each forked under the one before; at the bottom a leaf.
             fn chain(worker: $worker, jobs: u64) -> u64 {
                 if jobs == 0 {
-                    spin(LONG);
-                    return 1;
+                    return long_leaf(worker);
                 }
                 let job = |_: $worker| {
                     spin(Duration::from_millis(1));

@@ -1,15 +1,18 @@
-//! Processes with state in the cache, whose commands are completed from outside: by this thread,
-//! sixteen at a time, like a device that coalesces interrupts.
+//! Processes whose commands are completed from outside, by this thread: those with state in the
+//! cache, sixteen at a time, like a device that coalesces interrupts; and those that get messages
+//! meanwhile, which are kept and do not wake them.
 
 use std::hint::black_box;
 use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
 
-use filch_scheduler::{Completion, Scheduler};
-use tokio::sync::oneshot;
+use filch_scheduler::{Completion, Event, Scheduler};
+use futures_lite::future::block_on;
+use tokio::sync::{mpsc as mailbox, oneshot};
 
-use crate::clock::cost;
+use crate::clock::{cost, per_operation, time};
 use crate::harness::keeping;
-use crate::pools::{Of, Threads, Tokio, start};
+use crate::pools::{Filch, Of, Threads, Tokio, start};
 use crate::workers::workers;
 
 /// Processes with state: with 48 KiB each, more than the private caches of one core hold, and less
@@ -19,6 +22,9 @@ const PROCESSES: usize = 64;
 /// Commands that are completed at a time.
 const BATCH: usize = 16;
 
+/// Messages to a process that waits for its command.
+const KEPT: u64 = 10_000;
+
 /// One step's work.
 fn work(state: &mut [u64]) {
     for word in &mut *state {
@@ -27,15 +33,20 @@ fn work(state: &mut [u64]) {
     black_box(state);
 }
 
+/// A scheduler, and the commands that its processes have outstanding.
+fn scheduler() -> (Filch, Receiver<Completion<Of<u64>>>) {
+    let (sender, commands) = mpsc::channel();
+    let scheduler = Scheduler::builder().workers(workers());
+    let scheduler = scheduler.handler(move |(), completion| drop(sender.send(completion)));
+    let scheduler = scheduler.build().expect("the system gives threads");
+    (scheduler, commands)
+}
+
 /// Processes that yield one command after another, and read and write their whole state in each
 /// step.
 pub(super) fn filch_steps(bytes: usize, steps: u64) -> impl FnMut() -> f64 {
     let processes = move || {
-        let (sender, commands) = mpsc::channel();
-        let scheduler = Scheduler::builder()
-            .workers(workers())
-            .handler(move |(), completion: Completion<Of<u64>>| drop(sender.send(completion)));
-        let scheduler = scheduler.build().expect("the system gives threads");
+        let (scheduler, commands) = scheduler();
         for _ in 0..PROCESSES {
             let mut state = vec![0; bytes / 8];
             drop(start(&scheduler, move |_, _, out| {
@@ -96,5 +107,70 @@ fn completed_outside<P, C>(
             }
             collect(commands, &mut waiting, PROCESSES);
         })
+    })
+}
+
+/// Waits for one command, then for its messages.
+pub(super) fn filch_keeps(waiters: u64) -> impl FnMut() -> f64 {
+    kept(waiters, scheduler, |(scheduler, commands)| {
+        let (mut started, mut missing) = (false, KEPT);
+        let process = start(scheduler, move |_, events, out| {
+            if !started {
+                started = true;
+                out.yield_command(0, ());
+                return out.wait();
+            }
+            for event in events {
+                missing -= u64::from(matches!(event, Event::Message(_)));
+            }
+            if missing == 0 {
+                out.done(0);
+            }
+        });
+        let command = commands.recv().expect("the process lives");
+        let (scheduler, to) = (scheduler.handle(), process.pid());
+        let send = move |message| scheduler.send(to, message).expect("it waits");
+        let release = move || {
+            command.complete(0);
+            process.join().expect("it gets its messages");
+        };
+        (send, release)
+    })
+}
+
+pub(super) fn tokio_keeps(waiters: u64) -> impl FnMut() -> f64 {
+    let runtime = || Tokio::with_workers(workers());
+    kept(waiters, runtime, |runtime| {
+        let (address, mut mailbox) = mailbox::unbounded_channel();
+        let (command, completed) = oneshot::channel();
+        let task = runtime.spawn(async move {
+            completed.await.expect("it is completed");
+            for _ in 0..KEPT {
+                mailbox.recv().await.expect("as many were sent");
+            }
+        });
+        let send = move |message: u64| address.send(message).expect("it waits");
+        let release = move || {
+            command.send(()).expect("it waits");
+            block_on(task).expect("it gets its messages");
+        };
+        (send, release)
+    })
+}
+
+/// The time of the sends alone, to one process after the other.
+fn kept<P, S: Fn(u64), R: FnOnce()>(
+    waiters: u64,
+    pool: impl FnOnce() -> P,
+    waiter: impl Fn(&P) -> (S, R),
+) -> impl FnMut() -> f64 {
+    keeping(pool, move |pool| {
+        let mut elapsed = Duration::ZERO;
+        for _ in 0..waiters {
+            let (send, release) = waiter(pool);
+            elapsed += time(|| (0..KEPT).for_each(&send));
+            release();
+        }
+        per_operation(elapsed, waiters * KEPT)
     })
 }
