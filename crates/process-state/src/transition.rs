@@ -119,8 +119,9 @@ impl ProcessState {
     /// enqueues a process may read what was set for this life; the worker that takes the entry may,
     /// too, before `start`.
     ///
-    /// Wait-free: one `fetch_or`, also where it changes nothing. STATES.md says why it must not be
-    /// left out there.
+    /// One `fetch_or`, also where it changes nothing: STATES.md says why it must not be left out
+    /// there. Wait-free where that is one instruction; on x86-64 lock-free, a loop that another
+    /// change of the word repeats.
     pub fn wake(&self, reason: Reason) -> Wake {
         // ORDERING: Release pairs with the Acquire of `start` (and of `complete`): without it the
         // flag could be consumed and the event not be seen. Acquire pairs with the Release of

@@ -140,7 +140,8 @@ x86-64; CI fails if a road has more files, crates or instructions than it says h
 that has one instruction in two operations or more. On the roads of one thread, a step to the next
 file is mostly a call that the compiler has inlined.
 
-- *A hop*: a message from a process to one that idles, until that sends the next.
+- *A hop*: a message from a process to one that idles on the same worker, until that sends the next.
+  No thread is woken.
 - *An event*: pushed into the queue, and received.
 - *A fork*: a join of which nobody steals a branch.
 - *An injected task*: from a thread outside, until it runs on a processor that slept.

@@ -118,7 +118,8 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    /// [`schedule`](Self::schedule) for a task that has run before, or for which a thread waits.
+    /// [`schedule`](Self::schedule) for a task that was woken: one that has run before, or for
+    /// which a thread waits.
     /// From outside it does not go behind all that are new: the global queue has a lane for each
     /// of the two kinds, and they leave it by turns while there are some of both.
     #[inline]

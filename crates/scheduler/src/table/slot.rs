@@ -30,7 +30,8 @@ use crate::{MailboxPolicy, Protocol};
 /// The unsafe methods of a slot, of its `events` and its `life` rely on these roles, which the
 /// edges of `state` hand from thread to thread. So a thread that calls such a method vouches that
 /// every user of the table takes these edges as the roles say: `submit` by the submitter, `start`
-/// by a worker that got the process from a run queue, all others by the worker that has it.
+/// by a worker that got the process from a run queue, those of letting go by the worker that has
+/// it. (`wake`, `retract`, `vacate` and `seize` are anybody's: see `STATES.md` of process-state.)
 pub struct Slot<P: Protocol> {
     /// Its number in the table.
     pub index: u32,
