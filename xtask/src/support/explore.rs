@@ -88,7 +88,7 @@ impl Harness {
         let verdict = failure.as_ref().map_or("", |_| "FAILED ");
         let seconds = ended.elapsed.as_secs_f64();
         println!("[{number}/{of}] {verdict}{test}  {seconds:.1} s");
-        note_time((seconds, &test.to_string()));
+        note_time(seconds, &test.to_string());
         Ok(Outcome {
             explored,
             output: ended.output,

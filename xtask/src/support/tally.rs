@@ -61,7 +61,6 @@ impl fmt::Display for Tally {
 /// failed without a failed test did not compile, or aborted: that counts as one failure.
 pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
     let (status, output) = tee(command)?;
-    output.lines().filter_map(time).for_each(note_time);
     let mut tally = tests_tally(&output);
     if !status.success() {
         tally.failed = tally.failed.max(1);
@@ -69,16 +68,10 @@ pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Reads nextest's line about a test: `PASS [ 0.1s] (3/9) crate test`.
-fn time(line: &str) -> Option<(f64, &str)> {
-    let (seconds, name) = line.split_once("PASS [")?.1.split_once("s] ")?;
-    Some((seconds.trim().parse().ok()?, name))
-}
-
-/// The longest test so far: its seconds and its name.
+/// The longest test so far of those that are run one by one: its seconds and its name.
 pub(crate) static LONGEST: Mutex<(f64, String)> = Mutex::new((0.0, String::new()));
 
-pub(crate) fn note_time((seconds, name): (f64, &str)) {
+pub(crate) fn note_time(seconds: f64, name: &str) {
     let mut longest = LONGEST.lock().expect("no holder panics");
     if seconds > longest.0 {
         *longest = (seconds, name.to_owned());

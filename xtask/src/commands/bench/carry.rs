@@ -11,10 +11,9 @@ use crate::support::process::{Tree, git};
 /// Builds the program, linked with everything that it needs, and copies it to `file`. It knows the
 /// commit that it was built at.
 pub(super) fn build(file: &Path) -> Result<()> {
-    let host = Command::new("rustc")
-        .args(["--print", "host-tuple"])
-        .output()?;
-    let host = String::from_utf8(host.stdout)?;
+    let mut rustc = Command::new("rustc");
+    let host = rustc.args(["--print", "host-tuple"]).output()?.stdout;
+    let host = String::from_utf8(host)?;
     let commit = git(&["describe", "--always", "--dirty", "--exclude=*"])?;
     // The system's libraries may be older there.
     let flags = [
@@ -36,10 +35,6 @@ pub(super) fn build(file: &Path) -> Result<()> {
     }
     let built = tree.target.join(host.trim()).join("measured/filch-benches");
     fs::copy(built, file)?;
-    println!(
-        "{}: `--report FOLDER` stores every group, and `--curve --report FOLDER` the curves up to \
-         the cores that are there",
-        file.display()
-    );
+    println!("{}: `--report FOLDER` stores every group", file.display());
     Ok(())
 }

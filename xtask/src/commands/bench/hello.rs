@@ -69,14 +69,10 @@ pub(super) fn run() -> Result<()> {
              [dependencies]\n{dependency}\n\n[profile.release]\nstrip = true\n"
         );
         fs::write(package.join("Cargo.toml"), manifest)?;
-        fs::write(
-            package.join("src/main.rs"),
-            format!("fn main() {{\n{program}\n}}\n"),
-        )?;
-        fs::copy(
-            root.join("benches/rivals/Cargo.lock"),
-            package.join("Cargo.lock"),
-        )?;
+        let program = format!("fn main() {{\n{program}\n}}\n");
+        fs::write(package.join("src/main.rs"), program)?;
+        let lock = root.join("benches/rivals/Cargo.lock");
+        fs::copy(lock, package.join("Cargo.lock"))?;
         // Nothing is downloaded while the clock runs.
         cargo().arg("fetch").current_dir(&package).status()?;
         let mut seconds = [0.0; ROUNDS];
