@@ -125,7 +125,7 @@ fn an_end_meets_a_call() {
 /// written, or twice, or never.
 #[test]
 fn an_end_meets_a_handle_that_lets_go() {
-    Bound::exhaustive(98)
+    Bound::exhaustive(83)
         .outcomes("an exit that nobody wants does not stay", || {
             let ending = Ending::begin();
             // SAFETY: the handle has a pin; and it has not asked, and does not.
@@ -195,7 +195,7 @@ fn an_end_meets_a_join_that_gives_up() {
 /// cell before it has come, or the exit of another process.
 #[test]
 fn the_next_occupant_has_another_end() {
-    Bound::exhaustive(8_200)
+    Bound::exhaustive(7_700)
         .outcomes("exits are not mixed up", || {
             let ending = Ending::begin();
             assert_eq!(*ending.join(None).unwrap(), 7);
