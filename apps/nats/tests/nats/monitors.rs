@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use filch_actors::prelude::*;
 use filch_nats::async_nats::ConnectOptions;
