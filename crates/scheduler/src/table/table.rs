@@ -197,7 +197,7 @@ impl<P: Protocol> Table<P> {
 
     /// Checks if the process `pid` is of this table and has not begun to end.
     pub fn lives(&self, pid: Pid) -> bool {
-        // Pinned: else its slot might be cleared in between, and its queue be open for the next one.
+        // Pinned: else its slot might be cleared in between, and its queue be open for the next.
         // SAFETY: the table is here, and the pin goes at once.
         let process = unsafe { self.pin(pid) };
         process.is_some_and(|process| !process.slot().events.is_closed())
