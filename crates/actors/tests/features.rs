@@ -2,8 +2,7 @@
 #![cfg(all(feature = "serde", feature = "tracing"))]
 
 use std::fmt;
-use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use filch_actors::prelude::*;

@@ -1,8 +1,7 @@
 //! Monitors of processes on other nodes.
 
 use std::collections::HashSet;
-use std::sync::mpsc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 

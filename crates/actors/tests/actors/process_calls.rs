@@ -1,7 +1,6 @@
 //! Calls by processes and by futures: each has exactly one answer, in any race.
 
-use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 
 use crate::common::until;
 use filch_actors::prelude::*;
