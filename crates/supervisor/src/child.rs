@@ -46,6 +46,17 @@ pub(crate) struct Birth<'a, P: Protocol> {
     pub(crate) above: &'a Address<P>,
 }
 
+impl<'a, P: Protocol> Birth<'a, P> {
+    /// Links it to the supervisor, and names it.
+    fn tie<S>(&self, submission: Submission<'a, P, S>) -> Submission<'a, P, S> {
+        let submission = submission.linked_to(self.supervisor);
+        match self.name {
+            Some(name) => submission.name(name),
+            None => submission,
+        }
+    }
+}
+
 /// A process that has been made. A supervisor reports by mail when it has begun.
 pub(crate) struct Newborn<P: Protocol> {
     pub(crate) pid: Pid,
@@ -86,13 +97,8 @@ impl<P: Protocol> Child<P> {
         F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send + 'static,
     {
         Self::with_maker(move |birth| {
-            let submission = make(birth.scheduler).linked_to(birth.supervisor);
-            let submission = match birth.name {
-                Some(name) => submission.name(name),
-                None => submission,
-            };
             Ok(Newborn {
-                pid: submission.submit()?.pid(),
+                pid: birth.tie(make(birth.scheduler)).submit()?.pid(),
                 below: None,
             })
         })
@@ -109,13 +115,8 @@ impl<P: Protocol> Child<P> {
     {
         let child = Self::with_maker(move |birth| {
             let submission = birth.scheduler.submission_with(&mut function);
-            let submission = submission.linked_to(birth.supervisor);
-            let submission = match birth.name {
-                Some(name) => submission.name(name),
-                None => submission,
-            };
             Ok(Newborn {
-                pid: submission.spawn()?.pid(),
+                pid: birth.tie(submission).spawn()?.pid(),
                 below: None,
             })
         });

@@ -15,9 +15,9 @@ use crate::{Completion, Handle, Protocol};
 /// [`Handle::reserve_thread`]. A [submission](crate::Submission::bound_to) says that its process
 /// runs there.
 ///
-/// A worker that finds one of its processes lends this thread its right to run, and sleeps
-/// meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step. All code
-/// of these processes runs here, except for the first `init`, the `close` after an `init` that
+/// A worker that finds one of its processes calls this thread, which gets an idle processor, or
+/// that worker's. That costs the wake-up of a sleeping thread, some five microseconds a step. All
+/// code of these processes runs here, except for the first `init`, the `close` after an `init` that
 /// refuses, and the destructor of the output.
 ///
 /// After it is dropped, its processes run on any worker that finds them. It need not be dropped

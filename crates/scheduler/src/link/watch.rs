@@ -274,7 +274,7 @@ impl<P: Protocol> Handle<P> {
         // has acquired that, and the closed queue is seen. The worker may have overlooked the
         // watch; if not, it has fired it. Or before the process's life has begun: then what comes
         // next, the first turn or the end of a process that is turned away, acquires the push.
-        if !matches!(attached, Ok(wake) if wake != Wake::Refused) && !self.lives(about) {
+        if !attached.is_ok_and(|wake| wake != Wake::Refused) && !self.lives(about) {
             self.fire(watch, about, &ExitReason::NoSuchProcess);
         }
     }
