@@ -6,7 +6,7 @@ use filch_slab::{Occupancy, Stale, Unpinned};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::thread::{self, JoinHandle};
+use filch_sync::thread::JoinHandle;
 use loom_tests::{Bound, Crossing, beside, beside_both};
 
 /// A slot whose contents loom watches: reading them without a pin, or cleaning them while a visitor
@@ -84,8 +84,7 @@ impl Slot {
 
 /// Starts a thread that visits once.
 fn visitor(slot: &Arc<Slot>, generation: u32) -> JoinHandle<Option<u32>> {
-    let slot = slot.clone();
-    thread::spawn(move || slot.visit(generation))
+    beside(slot, move |slot| slot.visit(generation))
 }
 
 /// An occupant leaves while a visitor comes. The visitor finds the occupant's contents, or is

@@ -2,8 +2,8 @@
 //! must see.
 
 use filch_processors::protocol::{Permit, Work};
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{Arc, thread};
 use loom_tests::{Bound, beside};
 
 use crate::pool::Pool;
@@ -129,10 +129,7 @@ fn not_quiescent_while_a_task_changes_queues() {
 fn the_end_waits_for_what_gave_way_before() {
     Bound::exhaustive(2_000).check("what gave way before the stop is run", || {
         let (queues, [permit]) = Queues::new();
-        let sleeper = thread::spawn({
-            let queues = Arc::clone(&queues);
-            move || queues.go_idle(permit, 0)
-        });
+        let sleeper = beside(&queues, move |queues| queues.go_idle(permit, 0));
         queues.give_way();
         queues.pool.coordinator.stop(&*queues);
         sleeper.join().unwrap();

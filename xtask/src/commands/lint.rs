@@ -48,7 +48,7 @@ pub(crate) fn check() -> Result<Tally> {
         .filter(|file| file.ends_with("Cargo.toml") && is_ours(file));
     for package in manifests.filter_map(|file| file.parent()) {
         if root().join(package).join("src").is_dir() {
-            note(circles::check(package)?);
+            note(circles::check(package, &files)?);
         }
     }
     for file in &files {

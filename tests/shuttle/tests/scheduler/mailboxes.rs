@@ -11,7 +11,7 @@ use shuttle_tests::explore;
 use crate::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scripted};
 
 /// Reads two numbers of each of two senders.
-async fn read(inbox: &mut Inbox<Numbers>) {
+pub(crate) async fn read(inbox: &mut Inbox<Numbers>) {
     let mut last = [0; 2];
     for _ in 0..4 {
         let Event::Message(Note::Number(message)) = inbox.next().await else {

@@ -14,7 +14,7 @@ use syn::Item;
 use super::Finding;
 use crate::support::Result;
 use crate::support::code::{is_for_tests, shipped};
-use crate::support::process::{self, root};
+use crate::support::process::root;
 
 /// The circles that are allowed: the package's folder, and the folders and files beside its root.
 const RINGS: &[(&str, &[&str])] = &[
@@ -36,14 +36,14 @@ const RINGS: &[(&str, &[&str])] = &[
 /// Pairs of the crate's outermost modules, of which the first imports from the second.
 type Imports = BTreeMap<(String, String), String>;
 
-/// The circles of the crate in `package`, a folder, that are not allowed.
-pub(super) fn check(package: &Path) -> Result<Vec<Finding>> {
+/// The circles of the crate in the folder `package`, of these `files`, that are not allowed.
+pub(super) fn check(package: &Path, files: &[PathBuf]) -> Result<Vec<Finding>> {
     let sources = package.join("src");
     let mut texts = Vec::new();
-    let mut files = process::sources(&sources)?;
-    files.retain(|file| !is_for_tests(file));
-    for file in files {
-        let text = fs::read_to_string(root().join(&file))?;
+    let is_source = |file: &Path| file.extension().is_some_and(|of| of == "rs");
+    let own = files.iter().filter(|file| file.starts_with(&sources));
+    for file in own.filter(|file| is_source(file) && !is_for_tests(file)) {
+        let text = fs::read_to_string(root().join(file))?;
         texts.push((file.strip_prefix(&sources)?.to_owned(), text));
     }
     let imports = imports(&texts)?;

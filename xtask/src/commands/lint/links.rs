@@ -12,14 +12,14 @@ pub(super) fn check(file: &Path, text: &str) -> Vec<(usize, String)> {
     for (index, line) in text.lines().enumerate() {
         for (path, anchor) in links(line) {
             let target = root().join(file).with_file_name(path);
-            let page = match path {
+            let page = || match path {
                 "" => Ok(text.to_owned()),
                 _ => fs::read_to_string(&target),
             };
             let has = |page: String| anchors(&page, target.parent()).contains(anchor);
             if !target.exists() {
                 found.push((index + 1, format!("`{path}` does not exist")));
-            } else if !anchor.is_empty() && !page.is_ok_and(has) {
+            } else if !anchor.is_empty() && !page().is_ok_and(has) {
                 found.push((index + 1, format!("`{path}#{anchor}`: no such place")));
             }
         }

@@ -53,7 +53,7 @@ pub(super) fn check(files: &[PathBuf]) -> Result<Vec<Finding>> {
             ));
         }
     }
-    let wrong = |file: &PathBuf, what| Finding::of(file, format!("{what} xtask/unsafe.toml"));
+    let wrong = |file: &PathBuf, what| Finding::of(file, format!("{what} {LISTED}"));
     let unlisted = found.difference(&listed);
     findings.extend(unlisted.map(|file| wrong(file, "has unsafe code, and is not listed in")));
     let idle = listed.difference(&found);
