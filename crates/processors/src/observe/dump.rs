@@ -83,10 +83,14 @@ impl<T: Send + 'static> Processors<T> {
             lengths.woken,
             lengths.given_way,
             lengths.idle_priority,
-            match (queues.source.is_attached(), queues.source.is_empty()) {
-                (false, _) => "",
-                (true, true) => ", source: empty",
-                (true, false) => ", source: not empty",
+            match queues
+                .source
+                .is_attached()
+                .then(|| queues.source.is_empty())
+            {
+                None => "",
+                Some(true) => ", source: empty",
+                Some(false) => ", source: not empty",
             },
         )?;
         for (number, stats) in self.stats().into_iter().enumerate() {

@@ -42,14 +42,21 @@ impl<T: Send + 'static> Processors<T> {
                 progress.processors.look(number, run, now)
             })
             .collect();
+        // The first processor that each machine has: one that came since has none.
+        let mut had = vec![None; words.len()];
         let synced = coordinator.synced();
-        let is_inactive = |processor: &usize| synced.inactive[*processor].is_some();
+        for number in (0..processors.len()).rev() {
+            if synced.inactive[number].is_none()
+                && let Some(first) = had.get_mut(coordinator.attached(number))
+            {
+                *first = Some(number);
+            }
+        }
+        drop(synced);
         type Words<'a> = (&'a MachineShared, (Activity, u32), u64);
         let look = |(machine, (public, (activity, changes), shown)): (usize, Words<'_>)| {
             let unmoved = progress.machines.look(machine, changes, now);
-            let processor = (0..processors.len())
-                .filter(|number| !is_inactive(number))
-                .find(|&number| coordinator.attached(number) == machine);
+            let processor: Option<usize> = had[machine];
             let since = match activity {
                 Activity::Gone => return None,
                 Activity::Parked => None,

@@ -8,8 +8,7 @@ use filch_parker::Parker;
 use filch_sync::Arc;
 use filch_sync::panic::{discard, drop_contained};
 
-use crate::pool::current;
-use crate::pool::current::{Current, Place};
+use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
 use crate::pool::runner::Runner;
 use crate::protocol::state::grant::{A_PIECE, Activity, MachineShared};

@@ -1,6 +1,6 @@
 //! The threads of a pool: what each runs, and the operations of [`Processors`] that start them,
-//! stop them, and move processors from one to another. `main_loop` is built on `search`, `bound`
-//! and `watch`, which are built on `machine`.
+//! stop them, and move processors from one to another. `machine` has the main loop, whose other
+//! parts are in `search` and `bound`.
 //!
 //! [`Processors`]: crate::Processors
 
