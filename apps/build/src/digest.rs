@@ -45,9 +45,12 @@ impl Digest {
     pub fn new(hash: &str, size: i64) -> Result<Self, NotADigest> {
         let bad = || NotADigest(format!("not a SHA-256 digest and a size: {hash}/{size}"));
         let size = u64::try_from(size).map_err(|_| bad())?;
-        let bytes = HEXLOWER.decode(hash.as_bytes()).map_err(|_| bad())?;
-        let hash = bytes.try_into().map_err(|_| bad())?;
-        Ok(Self { hash, size })
+        let mut bytes = [0; 32];
+        let has_length = hash.len() == 2 * bytes.len();
+        if !has_length || HEXLOWER.decode_mut(hash.as_bytes(), &mut bytes).is_err() {
+            return Err(bad());
+        }
+        Ok(Self { hash: bytes, size })
     }
 
     /// Reads the digest of `what`, a field of a message that has to be there.

@@ -10,9 +10,6 @@ use crossbeam_utils::CachePadded;
 
 use super::contenders::Queue;
 
-/// The most events that a round may have.
-pub(super) const ROOM: usize = 1_000_000;
-
 /// The pause of a consumer that took events, and the longest of a producer that lost.
 const PAUSES: u32 = 256;
 
@@ -52,7 +49,7 @@ impl Queue<u64> for Floor {
     type Receiver = Receiver;
 
     fn new() -> (Self::Sender, Self::Receiver) {
-        let slots = (0..ROOM).map(|_| AtomicU64::new(0)).collect();
+        let slots = (0..super::EVENTS).map(|_| AtomicU64::new(0)).collect();
         let queue = Arc::new(Shared {
             tail: CachePadded::new(AtomicUsize::new(0)),
             slots,
