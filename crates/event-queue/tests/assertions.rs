@@ -25,11 +25,11 @@ assert_not_impl_any!(EventQueue<u8>: Clone, Copy);
 assert_impl_all!(Closed<u8>: Send, Sync, Copy, Eq, Error);
 
 // The queue is inline in its owner, of one size for all events; a sender is a pointer and a number,
-// a receiver a pointer, its delay, and a scan; a refusal is its event.
+// a receiver a pointer, its delay, a scan and the name of a task; a refusal is its event.
 const_assert!(size_of::<EventQueue<u64>>() <= 32);
 assert_eq_size!(EventQueue<u8>, EventQueue<[u8; 1000]>);
 const_assert!(align_of::<EventQueue<u64>>() == align_of::<usize>());
 assert_eq_size!(Receiver<u64>, Option<Receiver<u64>>);
-const_assert!(size_of::<Receiver<u64>>() <= 80);
+const_assert!(size_of::<Receiver<u64>>() <= 96);
 assert_eq_size!(Sender<u64>, Option<Sender<u64>>, [usize; 2]);
 assert_eq_size!(Closed<[u8; 3]>, [u8; 3]);

@@ -5,7 +5,6 @@ use std::task::{Context, Poll};
 
 use filch_event_queue::{Receiver, Sender, channel};
 use filch_scheduler::HandedBack;
-use filch_sync::hint;
 
 use crate::error::{Gone, NotAdded, SupervisorError};
 use crate::info::ChildInfo;
@@ -57,8 +56,6 @@ pub(crate) struct Address<C> {
 /// supervisor has ended.
 pub(crate) struct Mailbox<C: Send> {
     mail: Receiver<Mail<C>>,
-    /// Set while the process's waker is there, for the next push to wake.
-    waits: bool,
     end: Arc<OnceLock<End>>,
     /// Its outcome, if it ended now.
     ending: End,
@@ -76,7 +73,6 @@ pub(crate) fn mailbox<C: Send>() -> (Address<C>, Mailbox<C>) {
     };
     let mailbox = Mailbox {
         mail: receiver,
-        waits: false,
         end,
         ending: Err(SupervisorError::Terminated),
         at_end: Vec::new(),
@@ -94,22 +90,12 @@ impl<C: Send> Address<C> {
 }
 
 impl<C: Send> Mailbox<C> {
-    /// Returns the next letter, if there is one. Only one process polls it.
+    /// Returns the next letter, if there is one.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Mail<C>> {
-        if self.waits && self.mail.is_empty() {
-            // No push has taken the waker, which is that of the same process.
-            return Poll::Pending;
+        match self.mail.poll_recv(context) {
+            Poll::Ready(Some(mail)) => Poll::Ready(mail),
+            _ => Poll::Pending,
         }
-        self.waits = false;
-        if let Poll::Ready(Some(mail)) = self.mail.poll_recv(context) {
-            return Poll::Ready(mail);
-        }
-        self.waits = self.mail.is_empty();
-        if !self.waits {
-            // A push is under way, and this is polled again at once until that is done: it spins.
-            hint::spin_loop();
-        }
-        Poll::Pending
     }
 
     /// Keeps a reply to be sent when the supervisor has ended.

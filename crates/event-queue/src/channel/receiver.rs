@@ -5,6 +5,7 @@ use core::fmt;
 use core::iter;
 use core::marker::PhantomData;
 use core::mem;
+use core::ptr;
 use core::task::{Context, Poll, Waker};
 
 use filch_sync::{Arc, hint};
@@ -15,7 +16,7 @@ use super::sender::Sender;
 use super::shared::Shared;
 use crate::block::Block;
 use crate::closed::ReopenError;
-use crate::position::Position;
+use crate::position::{Position, Tail};
 use crate::scan::Scan;
 
 /// The consumer's end, of which there is one. It may move between threads, but one at a time uses
@@ -37,6 +38,8 @@ pub struct Receiver<T> {
     is_marked: bool,
     /// The scan that has passed them, if it is not over.
     scan: Option<Scan>,
+    /// The task that left its waker last, if no push was under way then; else zeros.
+    waits: [usize; 2],
     /// Not Sync: one thread at a time, also for the methods that only look.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -59,6 +62,7 @@ impl<T> Receiver<T> {
             delay: AdaptiveDelay::new(),
             is_marked: false,
             scan: None,
+            waits: [0; 2],
             not_sync: PhantomData,
         }
     }
@@ -233,6 +237,9 @@ impl<T: Send> Receiver<T> {
     /// }
     /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        if self.still_waits(cx.waker()) {
+            return Poll::Pending;
+        }
         match self.try_recv() {
             Ok(event) => return Poll::Ready(Some(event)),
             Err(RecvError::Disconnected) => return Poll::Ready(None),
@@ -243,15 +250,27 @@ impl<T: Send> Receiver<T> {
             Found::Over => Poll::Ready(None),
             Found::Nothing => Poll::Pending,
             Found::Claimed => {
+                // It is polled again at once, until the push is done: it spins.
+                hint::spin_loop();
                 cx.waker().wake_by_ref();
                 Poll::Pending
             }
         }
     }
 
+    /// Says whether nothing has come since the task was told to wait: its waker is there still, and
+    /// each push that claims, and the last sender's drop, will take it.
+    #[inline]
+    fn still_waits(&self, waker: &Waker) -> bool {
+        self.waits == task_of(waker)
+            && self.shared.producers.tail() == Tail::open(self.shared.consumer.head())
+            && self.shared.sleeper.is_left()
+    }
+
     /// Leaves `waker` for the push that brings the next event, and looks once more. If there is
     /// nothing to wait for, takes it back.
     pub(super) fn leave_waker(&mut self, waker: &Waker) -> Found<T> {
+        self.waits = [0; 2];
         self.shared.sleeper.register(waker.clone());
         // Each push that claims after this sees the waker.
         let tail = self.shared.producers.tail_after_notice();
@@ -263,6 +282,7 @@ impl<T: Send> Receiver<T> {
         } else if self.shared.is_over() {
             Found::Over
         } else {
+            self.waits = task_of(waker);
             return Found::Nothing;
         };
         if let Found::Event(_) | Found::Over = found {
@@ -329,6 +349,12 @@ impl<T: Send> Receiver<T> {
     }
 }
 
+/// Returns two numbers that are the same for two wakers if they [wake](Waker::will_wake) one task.
+#[inline]
+fn task_of(waker: &Waker) -> [usize; 2] {
+    [waker.data().addr(), ptr::from_ref(waker.vtable()).addr()]
+}
+
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.shared.producers.close();
@@ -364,7 +390,23 @@ mod tests {
         }
     }
 
-    /// No caller can make a push stall, so this test stands in the crate.
+    // No caller can make a push stall, so these tests stand in the crate.
+
+    #[test]
+    fn a_late_push_takes_the_waker_of_the_next_wait() {
+        let (sender, mut receiver) = channel();
+        let woken = Arc::new(Woken(AtomicBool::new(false)));
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut cx = Context::from_waker(&waker);
+        assert_eq!(receiver.poll_recv(&mut cx), Poll::Pending);
+        // A push, of an event that was found before, comes to its end.
+        sender.shared.sleeper.wake();
+        assert_eq!(receiver.poll_recv(&mut cx), Poll::Pending);
+        woken.0.store(false, Ordering::Relaxed);
+        sender.push(1).unwrap();
+        assert!(woken.0.load(Ordering::Relaxed), "it sleeps beside an event");
+    }
+
     #[test]
     fn a_task_beside_a_push_under_way_is_woken_to_look_again() {
         let (sender, mut receiver) = channel();

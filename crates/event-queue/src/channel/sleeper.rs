@@ -32,6 +32,20 @@ impl Sleeper {
         !self.waker.load(Ordering::Relaxed).is_null()
     }
 
+    /// Says whether the last waker is there still. For the receiver.
+    #[inline]
+    pub(super) fn is_left(&self) -> bool {
+        // ORDERING: Relaxed, both: what the load reads may be older than the swap of a push that
+        // wakes nobody any more. The exchange decides, by the order of the word alone.
+        let waker = self.waker.load(Ordering::Relaxed);
+        let is_left = || {
+            // ORDERING: Relaxed: see above.
+            self.waker
+                .compare_exchange(waker, waker, Ordering::Relaxed, Ordering::Relaxed)
+        };
+        !waker.is_null() && is_left().is_ok()
+    }
+
     /// Leaves `waker` for a producer. The receiver withdraws it at the latest when it is dropped.
     pub(super) fn register(&self, waker: Waker) {
         drop(self.swap(Box::into_raw(Box::new(UnsafeCell::new(waker)))));
