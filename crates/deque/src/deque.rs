@@ -185,22 +185,10 @@ impl<T> Deque<T> {
     /// Takes down what thieves have asked, as there is something for them. Returns whether one had.
     /// Owner only.
     pub(crate) fn answer(&self) -> bool {
-        let mut top = self.top();
-        loop {
-            // ORDERING: Release, for the Acquire in `ask`: a thief that asks later sees what is
-            // there. Acquire, for the Release there: what a thief did before it asked. An exchange
-            // even if nobody has asked, since then, too, one of the two comes first. Relaxed on
-            // failure: it is read again. A thief has claimed an item or asked, so there is an end.
-            match self.top.compare_exchange(
-                top.0,
-                top.0 & !Top::ASKED,
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return top.is_asked(),
-                Err(newer) => top = Top(newer),
-            }
-        }
+        // ORDERING: Release, for the Acquire in `ask`: a thief that asks later sees what is there.
+        // Acquire, for the Release there: what a thief did before it asked. An RMW even if nobody
+        // has asked, since then, too, one of the two comes first.
+        self.top.fetch_and(!Top::ASKED, Ordering::AcqRel) & Top::ASKED != 0
     }
 
     /// Begins an epoch in which the deque is the owner's, unless something has changed since `top`,

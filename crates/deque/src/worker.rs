@@ -166,14 +166,13 @@ impl<T> Worker<T> {
     /// use filch_deque::Worker;
     ///
     /// let worker = Worker::biased(64);
-    /// worker.push("outer");
+    /// let position = worker.position();
     /// // SAFETY: the position is that of now, and `settle` follows.
-    /// if !unsafe { worker.push_at(worker.position(), "inner") } {
+    /// if !unsafe { worker.push_at(position, "inner") } {
     ///     worker.settle();
     /// }
-    /// // SAFETY: here and below: the one follows the other.
-    /// assert!(unsafe { worker.take_back() || worker.take_back_slowly() });
-    /// assert!(unsafe { worker.take_back() || worker.take_back_slowly() });
+    /// // SAFETY: the item lies there, and the one follows the other.
+    /// assert!(unsafe { worker.take_back(position) || worker.take_back_slowly() });
     /// assert!(worker.is_empty());
     /// ```
     ///
@@ -316,13 +315,18 @@ impl<T: Copy> Worker<T> {
     /// Pops the newest item, unread, if that takes a store and a look. `false`:
     /// [`take_back_slowly`](Self::take_back_slowly) is to be called next. Wait-free.
     ///
+    /// The caller remembers where it has pushed the item: loaded anew, the position would come from
+    /// the store of the last call, and each call would wait for the one before.
+    ///
     /// # Safety
     ///
-    /// After a `false`, `take_back_slowly` is called before anything else of this worker's.
+    /// What was pushed at `position` has not been popped, and all that was pushed later has. After
+    /// a `false`, `take_back_slowly` is called before anything else of this worker's.
     #[inline(always)]
     #[must_use = "`take_back_slowly` is to follow if it is false"]
-    pub unsafe fn take_back(&self) -> bool {
-        self.deque.retract(self.position() - 1)
+    pub unsafe fn take_back(&self, position: u64) -> bool {
+        debug_assert!(position < self.position());
+        self.deque.retract(position)
     }
 
     /// Pops that item. `false` if a thief has it, and with it every item that is older. Wait-free.

@@ -26,9 +26,9 @@ fn what_lies_before_an_index_is_left_alone() {
     assert_eq!(stealer.steal_if(since(base)), Steal::Success(2));
 }
 
-fn take_back(worker: &Worker<u32>) -> bool {
-    // SAFETY: the one follows the other.
-    unsafe { worker.take_back() || worker.take_back_slowly() }
+fn take_back(worker: &Worker<u32>, position: u64) -> bool {
+    // SAFETY: the item there is the newest; and the one follows the other.
+    unsafe { worker.take_back(position) || worker.take_back_slowly() }
 }
 
 /// The short way is taken where there is nothing else to do, and only there.
@@ -38,10 +38,12 @@ fn nested_items_take_the_short_way() {
         return;
     }
     let worker = Worker::biased(8);
+    let outer = worker.position();
     worker.push(10);
     worker.push(11);
-    // SAFETY: here and below: `take_back_slowly` follows.
-    assert!(!unsafe { worker.take_back() }, "it is shared at first");
+    // SAFETY: here and below: the newest item is there, and `take_back_slowly` follows.
+    let is_back = unsafe { worker.take_back(outer + 1) };
+    assert!(!is_back, "it is shared at first");
     // SAFETY: that has just said so.
     assert!(unsafe { worker.take_back_slowly() });
     let inner = worker.position();
@@ -49,12 +51,12 @@ fn nested_items_take_the_short_way() {
     assert!(unsafe { worker.push_at(inner, 12) }, "it is the owner's");
     assert_eq!(worker.stealer().steal(), Steal::Empty, "none is in reach");
     // SAFETY: as above.
-    let is_back = unsafe { worker.take_back() };
+    let is_back = unsafe { worker.take_back(inner) };
     assert!(!is_back, "a thief wants something");
     // SAFETY: as above.
     assert!(unsafe { worker.take_back_slowly() });
     assert_eq!(worker.stealer().steal(), Steal::Success(10));
-    assert!(!take_back(&worker), "it is stolen");
+    assert!(!take_back(&worker, outer), "it is stolen");
     assert!(worker.is_empty());
 }
 
@@ -63,12 +65,13 @@ fn nested_items_take_the_short_way() {
 fn items_that_were_stolen_are_found_to_be_gone() {
     for may_bias in [true, false] {
         let worker = Worker::starting_at(2, u32::MAX - 2, may_bias);
+        let first = worker.position();
         worker.push_batch(0..4);
         worker.share();
         let stealer = worker.stealer();
         assert!((0..3).all(|item| stealer.steal() == Steal::Success(item)));
         assert_eq!(
-            [(); 4].map(|()| take_back(&worker)),
+            [3, 2, 1, 0].map(|item| take_back(&worker, first + item)),
             [true, false, false, false]
         );
         assert!(worker.is_empty());

@@ -50,7 +50,7 @@ impl Worker {
         RB: Send,
     {
         let position = self.forks().position();
-        let forked = Forked::new(self, b);
+        let forked = Forked::new(self, position, b);
         let entry = forked.entry();
         // SAFETY: the position is that of now, and `settle` follows.
         let (worker, a) = match unsafe { self.forks().push_at(position, entry) } {
@@ -108,6 +108,8 @@ fn take_back_slowly(worker: &Worker) -> bool {
 struct Forked<'worker, F: FnOnce(&Worker) -> R, R> {
     job: Job,
     owner: &'worker Worker,
+    /// Where the job lies in the deque.
+    position: u64,
     closure: UnsafeCell<ManuallyDrop<F>>,
     result: UnsafeCell<MaybeUninit<Result<R, Payload>>>,
 }
@@ -120,10 +122,11 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     };
 
     #[inline(always)]
-    fn new(owner: &'worker Worker, closure: F) -> Self {
+    fn new(owner: &'worker Worker, position: u64, closure: F) -> Self {
         Self {
             job: Job::new(&Self::KIND),
             owner,
+            position,
             closure: UnsafeCell::new(ManuallyDrop::new(closure)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -173,7 +176,7 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     fn take_back(&self) -> bool {
         // What was forked after it has ended, as `join` sees to. So it is the newest in the deque;
         // or a thief has it, and all that is older. SAFETY: the slow way follows.
-        let is_back = unsafe { self.owner.forks().take_back() };
+        let is_back = unsafe { self.owner.forks().take_back(self.position) };
         is_back || take_back_slowly(self.owner)
     }
 
