@@ -146,7 +146,7 @@ fn outgrown_rings_are_freed() {
 /// both have finished. A failure: a ring that an owner frees although it was revoked, or a leak.
 #[test]
 fn outgrown_rings_of_a_biased_deque_are_freed() {
-    Bound::preemptions(3, 6_400)
+    Bound::preemptions(3, 5_300)
         .outcomes("biased: outgrown rings are freed", || {
             most_rings(|| {
                 let biased = |start| {

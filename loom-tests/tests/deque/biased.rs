@@ -19,7 +19,7 @@ use crate::{
 /// both have it.
 #[test]
 fn the_last_item_has_one_taker() {
-    Bound::exhaustive(8_800)
+    Bound::exhaustive(8_200)
         .outcomes("biased: the last item has one taker", || {
             let worker = biased(2);
             let thief = insistent_thief(worker.stealer(), 1);
@@ -37,7 +37,7 @@ fn the_last_item_has_one_taker() {
 /// is read without an edge, or an order that is broken.
 #[test]
 fn owner_and_thief_share_three_items() {
-    Bound::preemptions(3, 10_000)
+    Bound::preemptions(3, 8_700)
         .outcomes("biased: owner and one thief share three items", || {
             let worker = biased(4);
             let thief = insistent_thief(worker.stealer(), 2);
@@ -51,7 +51,7 @@ fn owner_and_thief_share_three_items() {
 /// fence and has not seen a pop before it.
 #[test]
 fn owner_and_two_thieves() {
-    Bound::preemptions(2, 48_000)
+    Bound::preemptions(2, 47_000)
         .outcomes("biased: owner and two thieves share two items", || {
             let worker = biased(2);
             let first = insistent_thief(worker.stealer(), 1);
@@ -149,7 +149,7 @@ fn one_fence_serves_two_deques() {
 /// passed a light fence after the thief's.
 #[test]
 fn a_fence_is_good_for_one_tag() {
-    Bound::preemptions(3, 14_000)
+    Bound::preemptions(3, 12_000)
         .outcomes("biased: an old request takes nothing", || {
             let worker = biased(4);
             let stealer = worker.stealer();
@@ -185,7 +185,7 @@ fn a_fence_is_good_for_one_tag() {
 /// way.
 #[test]
 fn half_is_taken_while_the_owner_pops() {
-    Bound::preemptions(3, 9_400)
+    Bound::preemptions(3, 8_500)
         .outcomes("biased: steal-half against pops", || {
             let worker = biased(8);
             worker.push_batch(0..5);

@@ -124,7 +124,7 @@ fn a_thief_waits_for_the_answer() {
 /// although the deque is shared.
 #[test]
 fn an_owner_shares() {
-    Bound::preemptions(3, 13_000)
+    Bound::preemptions(3, 10_000)
         .outcomes(
             "biased: an owner shares beside a thief that insists",
             || {
@@ -143,7 +143,7 @@ fn an_owner_shares() {
 /// asks nor insists. A failure: an item that is seen before it was written.
 #[test]
 fn what_is_shared_is_there_at_once() {
-    Bound::exhaustive(2_300)
+    Bound::exhaustive(2_000)
         .outcomes("biased: shared items need no request", || {
             let _peace = InPeace::begin();
             let worker = biased(4);
@@ -164,7 +164,7 @@ fn what_is_shared_is_there_at_once() {
 /// shared, and has not seen the pop.
 #[test]
 fn what_was_popped_is_not_shared() {
-    Bound::exhaustive(1_600)
+    Bound::exhaustive(1_500)
         .outcomes("biased: an empty deque is shared", || {
             let _peace = InPeace::begin();
             let worker = biased(4);
@@ -218,7 +218,7 @@ fn items_that_are_pushed_together_come_together() {
 /// being written.
 #[test]
 fn a_biased_deque_is_given_items_together() {
-    Bound::preemptions(3, 3_400)
+    Bound::preemptions(3, 3_200)
         .outcomes(
             "biased: two items pushed together beside a thief that insists",
             || {

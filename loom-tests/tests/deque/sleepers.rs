@@ -89,7 +89,7 @@ fn meet(worker: &Worker<u32>, part: Part) -> (bool, bool) {
 fn a_push_into_a_biased_deque() {
     handshake(
         "biased: a push beside a sleeper",
-        Bound::exhaustive(290),
+        Bound::exhaustive(270),
         || biased(4),
         |worker, sees| {
             worker.push(0);
@@ -102,7 +102,7 @@ fn a_push_into_a_biased_deque() {
 /// answer all that the push does more.
 #[test]
 fn a_push_into_a_shared_deque() {
-    Bound::exhaustive(230)
+    Bound::exhaustive(140)
         .outcomes("shared: a push beside a sleeper, without fences", || {
             let _peace = InPeace::begin();
             meet(&shared(), |worker, sees| {
@@ -118,7 +118,7 @@ fn a_push_into_a_shared_deque() {
 fn two_pushes_and_growth() {
     handshake(
         "biased: two pushes and growth beside a sleeper",
-        Bound::preemptions(3, 2_600),
+        Bound::preemptions(3, 2_500),
         || biased(1),
         |worker, sees| {
             worker.push(0);
@@ -135,7 +135,7 @@ fn two_pushes_and_growth() {
 fn asked_while_the_owner_takes_the_deque_back() {
     handshake(
         "shared: push, pop and push beside a sleeper",
-        Bound::exhaustive(11_000),
+        Bound::exhaustive(7_800),
         shared,
         |worker, sees| {
             worker.push(0);
@@ -153,7 +153,7 @@ fn asked_while_the_owner_takes_the_deque_back() {
 fn an_owner_that_looks_late() {
     handshake(
         "shared: a look for sleepers when the item is gone",
-        Bound::exhaustive(18_000),
+        Bound::exhaustive(13_000),
         shared,
         |worker, sees| {
             worker.push(0);
@@ -193,7 +193,7 @@ fn a_pop_answers_and_the_next_takes_back() {
 fn an_owner_that_shares() {
     handshake(
         "biased: an owner shares beside a sleeper",
-        Bound::exhaustive(9_000),
+        Bound::exhaustive(8_500),
         || biased(4),
         |worker, sees| {
             worker.push(0);
@@ -209,7 +209,7 @@ fn an_owner_that_shares() {
 fn a_stolen_batch_beside_a_sleeper() {
     handshake(
         "biased: a stolen batch beside a sleeper",
-        Bound::exhaustive(290),
+        Bound::exhaustive(270),
         || biased(4),
         |worker, sees| {
             let victim: Worker<u32> = Worker::with_capacity(4);
@@ -252,7 +252,7 @@ const MEETINGS: [Meeting; 4] = [
 /// Three threads: two thieves go to sleep beside a push; the second may come by the first's fence.
 #[test]
 fn two_sleepers_and_a_push() {
-    Bound::preemptions(3, 15_000)
+    Bound::preemptions(3, 14_000)
         .outcomes("biased: a push beside two sleepers", || {
             meet_two(&biased(4), 1)
         })
@@ -262,7 +262,7 @@ fn two_sleepers_and_a_push() {
 /// Three threads: the same where no fence is due.
 #[test]
 fn two_sleepers_and_a_push_into_a_shared_deque() {
-    Bound::preemptions(3, 5_200)
+    Bound::preemptions(3, 2_400)
         .outcomes("shared: a push beside two sleepers", || {
             let _peace = InPeace::begin();
             meet_two(&shared(), 1)
@@ -273,7 +273,7 @@ fn two_sleepers_and_a_push_into_a_shared_deque() {
 /// Three threads: the first of two pushes may answer one thief, and the second the other.
 #[test]
 fn two_sleepers_and_two_pushes() {
-    Bound::preemptions(2, 3_400)
+    Bound::preemptions(2, 3_300)
         .outcomes("biased: two pushes beside two sleepers", || {
             meet_two(&biased(4), 2)
         })
@@ -285,7 +285,7 @@ fn two_sleepers_and_two_pushes() {
 /// the sleeper made has been forgotten with the other's, and the second item waits beside it.
 #[test]
 fn a_sleeper_is_told_although_another_thief_has_revoked() {
-    Bound::preemptions(4, 680)
+    Bound::preemptions(4, 350)
         .outcomes(
             "biased: a sleeper, a thief that insists, two pushes",
             || {
@@ -315,7 +315,7 @@ fn a_sleeper_is_told_although_another_thief_has_revoked() {
 /// that the owner gave, and the sleeper was not in it.
 #[test]
 fn a_sleeper_is_told_although_another_thief_was_answered() {
-    Bound::preemptions(2, 7_200)
+    Bound::preemptions(2, 7_100)
         .outcomes("biased: a sleeper, a thief that asks, two pushes", || {
             let worker = biased(4);
             let sleeper = Sleeper::new(&worker);

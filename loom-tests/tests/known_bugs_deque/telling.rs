@@ -98,7 +98,7 @@ fn push(bug: Bug, worker: &Worker<u32>, asleep: &Asleep, item: u32) -> Option<us
 /// answer goes to one of the two, which takes it. The other one is to hear of the second.
 #[test]
 fn one_of_two_is_told() {
-    Bound::exhaustive(5_300).check_and_refute(
+    Bound::exhaustive(980).check_and_refute(
         "told: one of two sleepers, beside a second push",
         |bug| {
             let worker = biased();
@@ -135,7 +135,7 @@ fn one_of_two_is_told() {
 /// it finds one, and goes to sleep.
 #[test]
 fn a_thief_comes_and_sleeps() {
-    Bound::exhaustive(21_000).check_and_refute(
+    Bound::exhaustive(9_600).check_and_refute(
         "told: an answer beside a thief that has taken the item",
         |bug| {
             let worker = Worker::biased(4);
@@ -167,7 +167,7 @@ fn a_thief_comes_and_sleeps() {
 /// nothing to do and sleeps; then it forks in the call. Another thread comes by once.
 #[test]
 fn a_push_in_a_call_that_blocks() {
-    Bound::exhaustive(1_000).check_and_refute(
+    Bound::exhaustive(800).check_and_refute(
         "told: a push in a call that blocks",
         |bug| {
             let worker = biased();
