@@ -8,7 +8,7 @@ use crate::future::async_fn;
 use crate::future::async_fn::{Function, SpawnError};
 use crate::future::join_handle::JoinHandle;
 use crate::mailbox::counted::Counted;
-use crate::mailbox::latest::Latest;
+use crate::mailbox::drop_oldest::DropOldestMailbox;
 use crate::mailbox::when_full::WhenFull;
 use crate::registry;
 use crate::timers::{DeadlinePassed, Timers};
@@ -47,7 +47,7 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
     /// Limits its mailbox as [`mailbox`](Self::mailbox) does; `when_full` decides on one more.
     fn mailbox_with(self, messages: usize, when_full: WhenFull) -> Submission<'a, P, S> {
         match when_full {
-            WhenFull::DropOldest => self.into().mailbox_policy(Latest::new(messages)),
+            WhenFull::DropOldest => self.into().mailbox_policy(DropOldestMailbox::new(messages)),
             _ => self
                 .into()
                 .mailbox_policy(Counted::new(messages, when_full)),

@@ -6,9 +6,9 @@ extern crate alloc;
 #[cfg(not(target_os = "none"))]
 mod answer;
 mod promise;
-mod rival;
+mod take_once;
 
 #[cfg(not(target_os = "none"))]
 pub use answer::{Answer, Reply, answer};
-pub use promise::{Prepared, Promised, Resolver, promise};
-pub use rival::{Rival, rivals, rivals_with};
+pub use promise::{DeferredWake, Promised, Resolver, promise};
+pub use take_once::{TakeOnce, take_once, take_once_with};

@@ -19,7 +19,7 @@ const DONE: u32 = 2;
 /// | field | who touches it |
 /// |---|---|
 /// | `state` | both ends: it decides who may touch the others |
-/// | `value` | the resolver, or what it has [prepared](Prepared), before the swap to `DONE`; the future after it has seen `DONE` |
+/// | `value` | the resolver, or what it has [prepared](DeferredWake), before the swap to `DONE`; the future after it has seen `DONE` |
 /// | `waker` | the future while the state is `EMPTY`; the resolver once its swap has found `WAITING` |
 struct Promise<T> {
     state: AtomicU32,
@@ -101,11 +101,11 @@ impl<T> Resolver<T> {
 impl<T: Send + 'static> Resolver<T> {
     /// Puts the value into its place, where nobody sees it yet. The result does not name `T`, so
     /// that one list can hold it for promises of all types. Wait-free; allocates nothing.
-    pub fn prepare(self, value: T) -> Prepared {
-        // SAFETY: the one resolver is used up, and the state is not DONE before `Prepared` is.
+    pub fn prepare(self, value: T) -> DeferredWake {
+        // SAFETY: the one resolver is used up, and the state is not DONE before `DeferredWake` is.
         unsafe { self.promise.put(value) };
         let promise = Arc::into_raw(self.promise);
-        Prepared {
+        DeferredWake {
             promise: promise.cast(),
             give: give_erased::<T>,
         }
@@ -125,13 +125,13 @@ unsafe fn give_erased<T>(promise: *const ()) {
 /// The thread's acts before the drop happen before the poll that returns the value. The drop is
 /// wait-free, except for the waker, and for the destructor of a value whose future is gone.
 #[must_use = "dropping it gives the value"]
-pub struct Prepared {
+pub struct DeferredWake {
     /// Points to a promise, whose type `give` knows, and owns one count of its [`Arc`].
     promise: *const (),
     give: unsafe fn(*const ()),
 }
 
-impl Prepared {
+impl DeferredWake {
     /// Wraps another kind of one-shot value, so that one list can hold it beside promises: dropping
     /// this calls `give` with `value`.
     ///
@@ -148,9 +148,9 @@ impl Prepared {
 
 // SAFETY: it is the resolver of a promise of Send values, but for its type; or what may be given on
 // any thread (`from_raw`).
-unsafe impl Send for Prepared {}
+unsafe impl Send for DeferredWake {}
 
-impl Drop for Prepared {
+impl Drop for DeferredWake {
     fn drop(&mut self) {
         // SAFETY: `prepare` has put the value, and made the two of one type; a drop comes once.
         unsafe { (self.give)(self.promise) };
@@ -259,9 +259,9 @@ impl<T> fmt::Debug for Resolver<T> {
     }
 }
 
-impl fmt::Debug for Prepared {
+impl fmt::Debug for DeferredWake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prepared").finish_non_exhaustive()
+        f.debug_struct("DeferredWake").finish_non_exhaustive()
     }
 }
 

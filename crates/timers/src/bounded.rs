@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use filch_promise::Rival;
+use filch_promise::TakeOnce;
 
 use crate::guard::TimerGuard;
 
@@ -13,20 +13,20 @@ use crate::guard::TimerGuard;
 #[must_use = "dropping it drops the value"]
 pub struct Bounded<T> {
     /// Until it is taken.
-    value: Option<Rival<T>>,
+    value: Option<TakeOnce<T>>,
     limit: TimerGuard,
 }
 
 /// The deadline's end of the value.
-pub(crate) struct Limit<T>(Option<Rival<T>>);
+pub(crate) struct Limit<T>(Option<TakeOnce<T>>);
 
 impl<T> Limit<T> {
-    pub(crate) fn new(value: Rival<T>) -> Self {
+    pub(crate) fn new(value: TakeOnce<T>) -> Self {
         Self(Some(value))
     }
 
     pub(crate) fn reached(mut self, call: impl FnOnce(T)) {
-        if let Some(value) = self.0.take().and_then(Rival::take) {
+        if let Some(value) = self.0.take().and_then(TakeOnce::take) {
             call(value);
         }
     }
@@ -35,12 +35,12 @@ impl<T> Limit<T> {
 impl<T> Drop for Limit<T> {
     /// Drops the value too: without a timer nothing would keep the deadline.
     fn drop(&mut self) {
-        drop(self.0.take().and_then(Rival::take));
+        drop(self.0.take().and_then(TakeOnce::take));
     }
 }
 
 impl<T> Bounded<T> {
-    pub(crate) fn new(value: Rival<T>, limit: TimerGuard) -> Self {
+    pub(crate) fn new(value: TakeOnce<T>, limit: TimerGuard) -> Self {
         Self {
             value: Some(value),
             limit,
@@ -49,13 +49,13 @@ impl<T> Bounded<T> {
 
     /// Takes the value; `None` if the deadline came first, or the timers were shut down. Wait-free.
     pub fn take(mut self) -> Option<T> {
-        self.value.take().and_then(Rival::take)
+        self.value.take().and_then(TakeOnce::take)
     }
 }
 
 impl<T> Drop for Bounded<T> {
     fn drop(&mut self) {
-        drop(self.value.take().and_then(Rival::take));
+        drop(self.value.take().and_then(TakeOnce::take));
     }
 }
 

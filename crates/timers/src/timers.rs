@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-use filch_promise::rivals;
+use filch_promise::take_once;
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::bounded::{Bounded, Limit};
@@ -163,7 +163,7 @@ impl Timers {
         value: T,
         call: impl FnOnce(T) + Send + 'static,
     ) -> Bounded<T> {
-        let (value, limit) = rivals(value);
+        let (value, limit) = take_once(value);
         let limit = Limit::new(limit);
         let key = self.call_at(deadline, move || limit.reached(call));
         Bounded::new(value, self.guard(key))

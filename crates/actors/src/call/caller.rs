@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use filch_parker::poll_until;
-use filch_promise::{Prepared, Promised, Resolver, promise};
+use filch_promise::{DeferredWake, Promised, Resolver, promise};
 use filch_sync::panic::drop_contained;
 
 /// A caller that waits for an answer of type `R`; a [call](crate::HandleExt::call) puts it into its
@@ -52,7 +52,7 @@ pub(crate) struct WaitingProcess<R: 'static> {
 /// The functions for the call of a [`WaitingProcess`], which know its type.
 pub(crate) struct Ways<R: 'static> {
     /// Puts the answer in its place.
-    pub(crate) prepare: unsafe fn(*const (), R) -> Prepared,
+    pub(crate) prepare: unsafe fn(*const (), R) -> DeferredWake,
     /// Tells the process that there will be no answer.
     pub(crate) abandon: unsafe fn(*const ()),
 }
@@ -71,7 +71,7 @@ impl<R> WaitingProcess<R> {
     }
 
     #[inline]
-    fn prepare(self, answer: R) -> Prepared {
+    fn prepare(self, answer: R) -> DeferredWake {
         let this = ManuallyDrop::new(self);
         // SAFETY: once, as this is used up.
         unsafe { (this.ways.prepare)(this.call, answer) }
@@ -125,7 +125,7 @@ impl<R: Send + 'static> Caller<R> {
     }
 
     /// Puts the answer in its place. Dropping the result gives it to the caller.
-    pub(crate) fn prepare(mut self, answer: R) -> Prepared {
+    pub(crate) fn prepare(mut self, answer: R) -> DeferredWake {
         match self.waits.take() {
             Some(Waits::Promise(resolver)) => resolver.prepare(Ok(answer)),
             Some(Waits::Process(process)) => process.prepare(answer),

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
-use filch_promise::{Prepared, Rival, rivals_with};
+use filch_promise::{DeferredWake, TakeOnce, take_once_with};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::drop_contained;
 use filch_timers::Bounded;
@@ -108,7 +108,7 @@ fn make<P: Protocol, R: Send + 'static, C: Ends<P, R>>(
     message: impl FnOnce(Caller<R>) -> P::Message,
     call: C,
 ) {
-    let (own, callers) = rivals_with(call, Place::<R>::new());
+    let (own, callers) = take_once_with(call, Place::<R>::new());
     // SAFETY: the ways are those of an owner of this type, which they take over.
     let waiting = unsafe { WaitingProcess::new(callers.into_raw(), &ByType::<P, R, C>::WAYS) };
     let message = message(Caller::process(waiting));
@@ -148,22 +148,22 @@ impl<P: Protocol, R: Send + 'static, C: Ends<P, R>> ByType<P, R, C> {
     };
 
     /// # Safety
-    /// The address is that of the caller's `Rival<C, Place<R>>`, which this takes over.
-    unsafe fn prepare(call: *const (), answer: R) -> Prepared {
+    /// The address is that of the caller's `TakeOnce<C, Place<R>>`, which this takes over.
+    unsafe fn prepare(call: *const (), answer: R) -> DeferredWake {
         // SAFETY: the caller's.
-        let owner = unsafe { Rival::<C, Place<R>>::from_raw(call) };
+        let owner = unsafe { TakeOnce::<C, Place<R>>::from_raw(call) };
         let place = &owner.shared().0;
         // SAFETY: the place is the caller's.
         place.with_mut(|place| unsafe { (*place).write(answer) });
         // SAFETY: the answer is in its place, and the address the caller's again.
-        unsafe { Prepared::from_raw(owner.into_raw(), Self::give) }
+        unsafe { DeferredWake::from_raw(owner.into_raw(), Self::give) }
     }
 
     /// # Safety
     /// As of `prepare`, which has put the answer there.
     unsafe fn give(call: *const ()) {
         // SAFETY: the caller's.
-        let owner = unsafe { Rival::<C, Place<R>>::from_raw(call) };
+        let owner = unsafe { TakeOnce::<C, Place<R>>::from_raw(call) };
         let place = &owner.shared().0;
         // SAFETY: the answer is there, and read once.
         let answer = place.with(|place| unsafe { (*place).assume_init_read() });
@@ -174,11 +174,14 @@ impl<P: Protocol, R: Send + 'static, C: Ends<P, R>> ByType<P, R, C> {
     /// As of `prepare`.
     unsafe fn abandon(call: *const ()) {
         // SAFETY: the caller's.
-        Self::end(unsafe { Rival::from_raw(call) }, Err(CallError::Abandoned));
+        Self::end(
+            unsafe { TakeOnce::from_raw(call) },
+            Err(CallError::Abandoned),
+        );
     }
 
     #[inline]
-    fn end(owner: Rival<C, Place<R>>, result: Result<R, CallError<P>>) {
+    fn end(owner: TakeOnce<C, Place<R>>, result: Result<R, CallError<P>>) {
         match owner.take() {
             Some(call) => call.end(result),
             // Its message has come back.

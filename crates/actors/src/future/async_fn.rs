@@ -13,7 +13,7 @@ use filch_sync::panic::catch_panic;
 use crate::future::inbox::Inbox;
 use crate::future::join_handle::JoinHandle;
 use crate::future::process::{FutureProcess, InboxProcess};
-use crate::mailbox::latest::Latest;
+use crate::mailbox::drop_oldest::DropOldestMailbox;
 
 /// Submits a future as a process: see [`HandleExt::spawn`](crate::HandleExt::spawn).
 pub(crate) fn spawn<P: Protocol, F>(
@@ -95,8 +95,8 @@ pub(crate) fn spawn_with<P: Protocol, S: Function<P>>(
         Err((error, start)) => return Err(SpawnError::refused(error, start.into_function())),
     };
     let policy = place.policy().map(|policy| policy as &dyn Any);
-    let latest = policy.and_then(|policy| policy.downcast_ref::<Latest<P>>());
-    let inbox = Inbox::new(scheduler, place.pid(), latest.map(Latest::most));
+    let latest = policy.and_then(|policy| policy.downcast_ref::<DropOldestMailbox<P>>());
+    let inbox = Inbox::new(scheduler, place.pid(), latest.map(DropOldestMailbox::most));
     let mail = inbox.mail();
     // It may panic, and then nobody has the place.
     let future = match catch_panic(|| start.into_function()(inbox)) {

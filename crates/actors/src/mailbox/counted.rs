@@ -26,11 +26,11 @@ pub(crate) struct Counted<P: Protocol> {
     when_full: WhenFull,
     /// [`WAITS`], [`FAILED`], and [`ONE`] for each message that was not given to a step.
     word: AtomicUsize,
-    late: Mutex<Late<P>>,
+    blocked: Mutex<BlockedSends<P>>,
 }
 
 /// The messages beyond the limit, the oldest first.
-struct Late<P: Protocol> {
+struct BlockedSends<P: Protocol> {
     /// The messages that no worker has fetched.
     messages: VecDeque<P::Message>,
     /// The waiting senders: those of the newest messages, fetched or not.
@@ -50,7 +50,7 @@ impl<P: Protocol> Counted<P> {
             limit: limit.min(usize::MAX / ONE / 2),
             when_full,
             word: AtomicUsize::new(0),
-            late: Mutex::new(Late {
+            blocked: Mutex::new(BlockedSends {
                 messages: VecDeque::new(),
                 senders: VecDeque::new(),
             }),
@@ -70,9 +70,9 @@ impl<P: Protocol> Counted<P> {
     }
 
     /// Counts a message beyond the limit, whose sender waits.
-    fn exceed(&self, late: &mut Late<P>, message: P::Message, tell: TellSender<P>) {
-        late.messages.push_back(message);
-        late.senders.push_back(tell);
+    fn exceed(&self, blocked: &mut BlockedSends<P>, message: P::Message, tell: TellSender<P>) {
+        blocked.messages.push_back(message);
+        blocked.senders.push_back(tell);
         // ORDERING: Relaxed, both: partners of the subtraction in `make_room`. See the type.
         self.word.fetch_or(WAITS, Ordering::Relaxed);
         self.word.fetch_add(ONE, Ordering::Relaxed);
@@ -83,7 +83,7 @@ impl<P: Protocol> Counted<P> {
         // ORDERING: Relaxed: partner of the flag's setting in `exceed`. See the type.
         let before = self.word.fetch_sub(messages * ONE, Ordering::Relaxed);
         if before & WAITS != 0 {
-            self.tell(lock(&self.late));
+            self.tell(lock(&self.blocked));
         }
     }
 
@@ -95,26 +95,26 @@ impl<P: Protocol> Counted<P> {
     }
 
     /// Tells the senders whose messages a step was given, or now have room.
-    fn tell<'a>(&'a self, mut late: MutexGuard<'a, Late<P>>) {
+    fn tell<'a>(&'a self, mut blocked: MutexGuard<'a, BlockedSends<P>>) {
         loop {
             // ORDERING: Relaxed: what this does not see of a step that makes room, that step finds
             // the flag for. See the type.
             let count = self.word.load(Ordering::Relaxed) / ONE;
-            if count >= self.limit + late.senders.len() {
+            if count >= self.limit + blocked.senders.len() {
                 return;
             }
-            let sender = late.senders.pop_front();
-            if late.senders.is_empty() {
+            let sender = blocked.senders.pop_front();
+            if blocked.senders.is_empty() {
                 // ORDERING: Relaxed: under the lock, as it was set.
                 self.word.fetch_and(!WAITS, Ordering::Relaxed);
             }
-            drop(late);
+            drop(blocked);
             let Some(tell) = sender else {
                 return;
             };
             // What it tells is user code.
             let _ = catch_panic(|| tell(Ok(())));
-            late = lock(&self.late);
+            blocked = lock(&self.blocked);
         }
     }
 }
@@ -157,23 +157,23 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
             let _ = catch_panic(|| tell(sent));
             return;
         }
-        let mut late = lock(&self.late);
+        let mut blocked = lock(&self.blocked);
         // Under the lock, which `close` takes when the process is over.
         if to.is_over() {
-            drop(late);
+            drop(blocked);
             let _ = catch_panic(|| tell(Err(to.gone(message))));
             return;
         }
         if !may_wait {
-            drop(late);
+            drop(blocked);
             let limit = self.limit;
             let _ = catch_panic(|| tell(Err(to.refused(Undelivered::Full { limit }, message))));
             return;
         }
-        self.exceed(&mut late, message, tell);
+        self.exceed(&mut blocked, message, tell);
         // Under the lock: announcements stand in the order of the messages.
         to.announce();
-        self.tell(late);
+        self.tell(blocked);
     }
 
     fn delivered(&self, _: &Door<'_, P>, messages: usize) {
@@ -181,15 +181,19 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
     }
 
     fn fetch(&self) -> VecDeque<P::Message> {
-        lock(&self.late).messages.pop_front().into_iter().collect()
+        lock(&self.blocked)
+            .messages
+            .pop_front()
+            .into_iter()
+            .collect()
     }
 
     /// Gives the messages that no worker has fetched back to the senders that wait for them.
     fn close(&self, to: &Door<'_, P>) {
-        let mut late = lock(&self.late);
-        let mut messages = mem::take(&mut late.messages);
-        let mut senders = mem::take(&mut late.senders);
-        drop(late);
+        let mut blocked = lock(&self.blocked);
+        let mut messages = mem::take(&mut blocked.messages);
+        let mut senders = mem::take(&mut blocked.senders);
+        drop(blocked);
         let fetched = senders.len().saturating_sub(messages.len());
         for tell in senders.drain(..fetched) {
             let _ = catch_panic(|| tell(Ok(())));

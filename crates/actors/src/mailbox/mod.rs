@@ -1,6 +1,6 @@
 //! Mailboxes with a limit.
 
 pub(crate) mod counted;
-pub(crate) mod latest;
+pub(crate) mod drop_oldest;
 pub(crate) mod sending;
 pub(crate) mod when_full;

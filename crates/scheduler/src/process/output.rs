@@ -4,7 +4,7 @@ use std::any::Any;
 use std::error::Error;
 use std::fmt;
 
-use filch_promise::Prepared;
+use filch_promise::DeferredWake;
 use filch_sync::panic::{drop_all_contained, drop_contained};
 
 use crate::process::command::OpenCommand;
@@ -25,7 +25,7 @@ pub struct StepOutput<P: Protocol> {
     /// The tags of the commands that the handler does not do.
     pub(crate) opened: Vec<u64>,
     /// The answers to give when the turn is over.
-    answers: Vec<Prepared>,
+    answers: Vec<DeferredWake>,
     /// Set if there are any of these: one check, as most steps have none.
     pub(crate) has_more: bool,
     status: Status<P>,
@@ -104,7 +104,7 @@ impl<P: Protocol> StepOutput<P> {
     /// Gives `answer` when the turn is over: when the step's commands have been handed to the
     /// handler, and, after a last step, the process has been [closed](Process::close). A step that
     /// fails or panics afterwards does not take it back.
-    pub fn give_after_turn(&mut self, answer: Prepared) {
+    pub fn give_after_turn(&mut self, answer: DeferredWake) {
         self.answers.push(answer);
         self.has_more = true;
     }

@@ -55,7 +55,7 @@ fn what_exceeds_the_limit_is_counted_until_it_is_delivered() {
             // ORDERING: Relaxed, here and below: one thread.
             told.fetch_add(1, Ordering::Relaxed);
         });
-        mailbox.exceed(&mut lock(&mailbox.late), number, tell);
+        mailbox.exceed(&mut lock(&mailbox.blocked), number, tell);
     }
     let told = || told.load(Ordering::Relaxed);
     assert_eq!((mailbox.undelivered(), told()), (3, 0));

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use filch_promise::{Rival, rivals, rivals_with};
+use filch_promise::{TakeOnce, take_once, take_once_with};
 
 #[test]
 fn the_first_that_takes_it_has_it() {
-    let (one, other) = rivals(7);
+    let (one, other) = take_once(7);
     assert!(!other.is_taken());
     assert_eq!(one.take(), Some(7));
     assert!(other.is_taken());
@@ -15,7 +15,7 @@ fn the_first_that_takes_it_has_it() {
 
 #[test]
 fn what_one_leaves_is_the_others() {
-    let (one, other) = rivals(7);
+    let (one, other) = take_once(7);
     drop(one);
     assert!(!other.is_taken());
     assert_eq!(other.take(), Some(7));
@@ -27,7 +27,7 @@ fn what_both_leave_is_dropped_and_what_they_share_with_the_second() {
     let counts = || values.each_ref().map(Rc::strong_count);
     let both = || {
         let [value, shared] = &values;
-        rivals_with(Rc::clone(value), Rc::clone(shared))
+        take_once_with(Rc::clone(value), Rc::clone(shared))
     };
     let (one, other) = both();
     drop(one);
@@ -47,10 +47,10 @@ fn what_both_leave_is_dropped_and_what_they_share_with_the_second() {
 
 #[test]
 fn an_owner_is_the_same_again_by_its_address() {
-    let (one, other) = rivals_with(7, "shared");
+    let (one, other) = take_once_with(7, "shared");
     let address = one.into_raw();
     // SAFETY: it is that of an owner of this type, and used once.
-    let one: Rival<i32, &str> = unsafe { Rival::from_raw(address) };
+    let one: TakeOnce<i32, &str> = unsafe { TakeOnce::from_raw(address) };
     assert_eq!(*one.shared(), "shared");
     assert_eq!((one.take(), other.take()), (Some(7), None));
 }

@@ -12,7 +12,7 @@ use filch_sync::panic::{drop_all_contained, drop_contained};
 use filch_sync::{Mutex, lock};
 
 /// The latest messages of one process that no worker has taken yet.
-pub(crate) struct Latest<P: Protocol> {
+pub(crate) struct DropOldestMailbox<P: Protocol> {
     most: usize,
     messages: Mutex<VecDeque<P::Message>>,
 }
@@ -25,7 +25,7 @@ struct Kept {
     has_dropped: bool,
 }
 
-impl<P: Protocol> Latest<P> {
+impl<P: Protocol> DropOldestMailbox<P> {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             most,
@@ -68,7 +68,7 @@ impl<P: Protocol> Latest<P> {
     }
 }
 
-impl<P: Protocol> MailboxPolicy<P> for Latest<P> {
+impl<P: Protocol> MailboxPolicy<P> for DropOldestMailbox<P> {
     fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>> {
         let kept = self.keep(message, || to.is_over());
         let kept = kept.map_err(|message| to.gone(message))?;

@@ -2,12 +2,12 @@
 
 use filch_scheduler::MailboxPolicy;
 
-use super::{Kept, Latest};
+use super::{DropOldestMailbox, Kept};
 use crate::tests::Any;
 
 #[test]
 fn the_latest_are_kept_and_the_first_is_told() {
-    let latest = Latest::<Any>::new(2);
+    let latest = DropOldestMailbox::<Any>::new(2);
     let mut kept = Vec::new();
     for number in 0..4 {
         let Kept {
@@ -28,7 +28,7 @@ fn the_latest_are_kept_and_the_first_is_told() {
 
 #[test]
 fn where_none_may_be_kept_none_is_told() {
-    let latest = Latest::<Any>::new(0);
+    let latest = DropOldestMailbox::<Any>::new(0);
     for number in 0..2 {
         let kept = latest.keep(number, || false).ok().unwrap();
         assert!(!kept.is_first && kept.has_dropped);

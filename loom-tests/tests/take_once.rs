@@ -3,7 +3,7 @@
 //! as a race, and a value that nobody drops as a leak.
 #![cfg(loom)]
 
-use filch_promise::{Rival, rivals_with};
+use filch_promise::{TakeOnce, take_once_with};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
@@ -29,18 +29,18 @@ impl Drop for Place {
 }
 
 /// The way in which an owner goes. Returns true if it gets the value.
-type Go = fn(Rival<Arc<u32>, Place>) -> bool;
+type Go = fn(TakeOnce<Arc<u32>, Place>) -> bool;
 
-fn take(owner: Rival<Arc<u32>, Place>) -> bool {
+fn take(owner: TakeOnce<Arc<u32>, Place>) -> bool {
     owner.take().is_some()
 }
 
-fn write_and_take(owner: Rival<Arc<u32>, Place>) -> bool {
+fn write_and_take(owner: TakeOnce<Arc<u32>, Place>) -> bool {
     owner.shared().write();
     take(owner)
 }
 
-fn leave(owner: Rival<Arc<u32>, Place>) -> bool {
+fn leave(owner: TakeOnce<Arc<u32>, Place>) -> bool {
     drop(owner);
     false
 }
@@ -48,7 +48,7 @@ fn leave(owner: Rival<Arc<u32>, Place>) -> bool {
 fn go_together(name: &str, at_least: u64, first: Go, second: Go) -> Outcomes<(bool, bool)> {
     Bound::exhaustive(at_least).outcomes(name, move || {
         let value = Arc::new(7);
-        let (one, other) = rivals_with(Arc::clone(&value), Place(UnsafeCell::new(0)));
+        let (one, other) = take_once_with(Arc::clone(&value), Place(UnsafeCell::new(0)));
         let other = thread::spawn(move || second(other));
         let one = first(one);
         let other = other.join().unwrap();

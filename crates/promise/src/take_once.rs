@@ -28,13 +28,13 @@ const TAKEN: u8 = 2;
 /// ```
 /// use std::thread;
 ///
-/// let (deadline, answer) = filch_promise::rivals("the last seat");
+/// let (deadline, answer) = filch_promise::take_once("the last seat");
 /// let other = thread::spawn(move || deadline.take());
 /// let mine = answer.take();
 /// assert!(mine.is_some() != other.join().unwrap().is_some());
 /// ```
 #[must_use = "dropping it leaves the value to the other owner"]
-pub struct Rival<T, S = ()> {
+pub struct TakeOnce<T, S = ()> {
     block: NonNull<Block<T, S>>,
 }
 
@@ -45,18 +45,18 @@ struct Block<T, S> {
 }
 
 // SAFETY: the value goes to one of the threads, what is shared is Sync, and dropped by either.
-unsafe impl<T: Send, S: Send + Sync> Send for Rival<T, S> {}
+unsafe impl<T: Send, S: Send + Sync> Send for TakeOnce<T, S> {}
 // SAFETY: by a reference there is only what is shared.
-unsafe impl<T: Send, S: Send + Sync> Sync for Rival<T, S> {}
+unsafe impl<T: Send, S: Send + Sync> Sync for TakeOnce<T, S> {}
 
 /// Makes the two owners of `value`, in one allocation.
-pub fn rivals<T>(value: T) -> (Rival<T>, Rival<T>) {
-    rivals_with(value, ())
+pub fn take_once<T>(value: T) -> (TakeOnce<T>, TakeOnce<T>) {
+    take_once_with(value, ())
 }
 
 /// Makes the two owners of `value`, which also share `shared`.
 #[inline]
-pub fn rivals_with<T, S>(value: T, shared: S) -> (Rival<T, S>, Rival<T, S>) {
+pub fn take_once_with<T, S>(value: T, shared: S) -> (TakeOnce<T, S>, TakeOnce<T, S>) {
     let mut block = Box::new_uninit();
     // Where it stays. Moved there as a whole, it would be read right after it was written in
     // pieces, which waits for all of these.
@@ -67,10 +67,10 @@ pub fn rivals_with<T, S>(value: T, shared: S) -> (Rival<T, S>, Rival<T, S>) {
     });
     // SAFETY: it has just been written.
     let block = NonNull::from(Box::leak(unsafe { block.assume_init() }));
-    (Rival { block }, Rival { block })
+    (TakeOnce { block }, TakeOnce { block })
 }
 
-impl<T, S> Rival<T, S> {
+impl<T, S> TakeOnce<T, S> {
     /// Takes the value, unless the other owner has taken it. Wait-free, except that the second
     /// owner drops what is shared.
     ///
@@ -144,7 +144,7 @@ impl<T, S> Rival<T, S> {
     }
 }
 
-impl<T, S> Drop for Rival<T, S> {
+impl<T, S> Drop for TakeOnce<T, S> {
     /// Leaves the value to the other owner; the second owner to leave it drops it.
     fn drop(&mut self) {
         // SAFETY: the owner is dropped.
@@ -152,9 +152,9 @@ impl<T, S> Drop for Rival<T, S> {
     }
 }
 
-impl<T, S> fmt::Debug for Rival<T, S> {
+impl<T, S> fmt::Debug for TakeOnce<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rival")
+        f.debug_struct("TakeOnce")
             .field("is_taken", &self.is_taken())
             .finish_non_exhaustive()
     }
