@@ -38,15 +38,6 @@ fn set_current(worker: *const Worker) {
 struct Seated(RefCell<Option<Box<Worker>>>);
 
 impl Seated {
-    /// Seats the thread, which has no seat: in that one, or in any. `None` if there is none left.
-    fn sit_down(&self, shared: &Arc<Shared>, reserved: Option<usize>) -> Option<()> {
-        let (seat, owner, host) = shared.sit_down(reserved)?;
-        let mut seated = self.0.borrow_mut();
-        let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner, host)));
-        set_current(&raw const **worker);
-        Some(())
-    }
-
     fn stand_up(&self) {
         set_current(ptr::null());
         if let Some(worker) = self.0.take() {
@@ -87,21 +78,10 @@ pub(crate) fn has_worker() -> bool {
 /// Calls `with` with the thread's worker, if it has one.
 #[inline(always)]
 pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    with_after(|| (), with)
-}
-
-/// Calls `with` with the thread's worker; a thread that has none calls `sit_down` before.
-#[inline(always)]
-pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    let mut worker = current();
-    if worker.is_null() {
-        sit_down();
-        worker = current();
-    }
     // SAFETY: it is the worker in `SEATED`, which does not move, and takes this down before it
     // goes: when no job runs. Or it is that of a `with_seat`, which lasts until the end of the
     // call.
-    with(unsafe { worker.as_ref() })
+    with(unsafe { current().as_ref() })
 }
 
 /// Calls `with` with the worker of the calling thread, also if that is one of another scheduler's,
@@ -109,7 +89,10 @@ pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&W
 #[cfg(not(all(loom, feature = "loom")))]
 #[inline(always)]
 pub(crate) fn with_attached<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    with_after(sit_down_attached, with)
+    if !has_worker() {
+        sit_down_attached();
+    }
+    self::with(with)
 }
 
 /// Seats the thread, if it is one of a scheduler's that has a pool attached.
@@ -130,7 +113,7 @@ impl Worker {
 /// Calls `with` with the thread's worker in that pool, in which it takes a seat if it has none.
 /// `None` if it is seated in another one, or there is no seat left, or the thread exits.
 pub(crate) fn with_worker<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R) -> Option<R> {
-    if current().is_null() {
+    if !has_worker() {
         sit_down(shared, None)?;
     }
     self::with(|worker| Some(with(worker.filter(|worker| worker.is_of(shared))?)))
@@ -139,10 +122,15 @@ pub(crate) fn with_worker<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) ->
 /// Seats the thread in that pool: in a seat that is reserved for it, or in any. `None` if it has a
 /// seat, or there is none left, or the thread exits.
 pub(crate) fn sit_down(shared: &Arc<Shared>, reserved: Option<usize>) -> Option<()> {
-    if !current().is_null() {
+    if has_worker() {
         return None;
     }
-    let sit_down = |seated: &Seated| seated.sit_down(shared, reserved);
+    let sit_down = |seated: &Seated| {
+        let mut seated = seated.0.borrow_mut();
+        let worker = seated.insert(Box::new(Worker::sit_down(shared, reserved)?));
+        set_current(&raw const **worker);
+        Some(())
+    };
     SEATED.try_with(sit_down).ok()?
 }
 
@@ -182,14 +170,13 @@ pub(crate) fn with_seat<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R
         }
     }
 
-    let (seat, owner, host) = loop {
-        match shared.sit_down(None) {
-            Some(seat) => break seat,
+    let worker = loop {
+        match Worker::sit_down(shared, None) {
+            Some(worker) => break worker,
             // The others are taken by threads that do the same.
             None => thread::yield_now(),
         }
     };
-    let worker = Worker::new(Arc::clone(shared), seat, owner, host);
     let restore = Restore(CURRENT.with(|current| current.replace(&raw const worker)));
     let result = catch_unwind(AssertUnwindSafe(|| with(&worker)));
     worker.run_the_rest();

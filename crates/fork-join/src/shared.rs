@@ -10,16 +10,11 @@ use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
-use filch_sync::atomic::{AtomicBool, Ordering, fence};
+use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::forked::{Entry, steal_if};
-use crate::isolation::IsolationMark;
-use crate::job::{JobRef, Payload};
-use crate::latch::{Latch, MAX_SEATS};
-use crate::report::JobStack;
-use crate::search::Found;
-use crate::sleepers::Sleepers;
+use crate::job::{Entry, JobRef, Latch, MAX_SEATS, Payload};
+use crate::stack::{IsolationMark, JobStack};
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 64;
@@ -50,12 +45,13 @@ pub(crate) struct Seat {
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
     pub(crate) stack: Arc<JobStack>,
-    /// Jobs for the thread in it, and for no other one.
-    pub(crate) own: Injector<JobRef, OWN_BLOCK>,
+    /// Jobs for the thread in it, and for no other one; each with the address of its scope's count,
+    /// or 0.
+    pub(crate) own: Injector<(JobRef, usize), OWN_BLOCK>,
     /// `true` if a thread is there that will run those.
     listens: Mutex<bool>,
     /// `Some` while no thread is in it.
-    owner: Mutex<Option<Owner>>,
+    pub(crate) owner: Mutex<Option<Owner>>,
 }
 
 impl Seat {
@@ -84,18 +80,15 @@ impl Seat {
 impl Seat {
     /// Steals the oldest job that its thread has forked, if `accept` says so of the index where it
     /// lies (see [`Stealer::steal_if`]).
-    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Found> {
+    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<JobRef> {
         let index = Cell::new(0);
         let job = insist(|| {
-            steal_if(&self.forks, |at| {
+            JobRef::steal_if(&self.forks, |at| {
                 index.set(at);
                 accept(at)
             })
         })?;
-        Some(Found {
-            is_isolated: self.isolation.has(index.get()),
-            ..Found::from(job)
-        })
+        Some(job.in_region(self.isolation.has(index.get())))
     }
 
     /// Steals the oldest job that its thread has spawned.
@@ -127,7 +120,7 @@ pub struct Shared {
     pub(crate) common: Injector<JobRef>,
     pub(crate) sleepers: Sleepers,
     /// Kept by the pool and by each thread that is seated: from here it would be a circle.
-    host: Weak<dyn Host>,
+    pub(crate) host: Weak<dyn Host>,
     /// The time that a joiner that finds nothing looks on before it sleeps.
     pub(crate) patience: AdaptiveSpinner,
     /// The largest number of jobs on a stack that are no parts of one another.
@@ -173,7 +166,7 @@ impl Shared {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
             common: Injector::new(),
-            sleepers: Sleepers::new(),
+            sleepers: Sleepers::default(),
             host,
             patience,
             nested_jobs,
@@ -206,17 +199,6 @@ impl Shared {
         Some(seat)
     }
 
-    /// Seats the calling thread, which keeps the host: where it is told to, or anywhere.
-    pub(crate) fn sit_down(
-        &self,
-        reserved: Option<usize>,
-    ) -> Option<(usize, Owner, Arc<dyn Host>)> {
-        let host = self.host.upgrade()?;
-        let seat = reserved.or_else(|| self.reserve())?;
-        let owner = lock(&self.seat(seat).owner).take()?;
-        Some((seat, owner, host))
-    }
-
     /// Returns whether a thread sits in that seat.
     pub(crate) fn is_seated(&self, seat: usize) -> bool {
         lock(&self.seat(seat).owner).is_none()
@@ -230,12 +212,13 @@ impl Shared {
         !*listens
     }
 
-    /// Makes every thread that is seated run a job that `make` makes for it.
-    pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef) {
+    /// Makes every thread that is seated run a job that `make` makes for it, of the scope that has
+    /// its count there, or 0.
+    pub(crate) fn tell_all(&self, count: usize, mut make: impl FnMut() -> JobRef) {
         for seat in self.all_seats() {
             let listens = lock(&seat.listens);
             if *listens {
-                seat.own.push(make());
+                seat.own.push((make(), count));
             }
         }
         // Those that wait in the middle of a job, and those that have nothing to do.
@@ -245,14 +228,8 @@ impl Shared {
         }
     }
 
-    /// Takes the thread off its seat; it leaves nothing in its deque.
-    pub(crate) fn stand_up(&self, seat: usize, owner: Owner) {
-        *lock(&self.seat(seat).owner) = Some(owner);
-        self.seats.release(seat as u32);
-    }
-
     /// Marks the job done, and wakes its owner, if that sleeps. The job may be gone on return.
-    pub(crate) fn finish(&self, latch: &Latch, owner: usize) {
+    pub fn finish(&self, latch: &Latch, owner: usize) {
         if latch.finish() {
             self.wake(owner);
         }
@@ -313,5 +290,62 @@ impl fmt::Debug for Shared {
         f.debug_struct("Shared")
             .field("sleepers", &self.sleepers)
             .finish_non_exhaustive()
+    }
+}
+
+/// The number of workers that sleep in the middle of a job, because a branch of theirs was stolen
+/// and takes long. Each has a flag, which it raises, and which the thread that wakes it for
+/// work takes down.
+///
+/// The count is never less than the number of flags that are up: it is raised before a flag, and
+/// lowered after it.
+#[derive(Debug, Default)]
+pub struct Sleepers(AtomicUsize);
+
+impl Sleepers {
+    /// Announces that the thread with that flag is about to sleep. After this it sees all that was
+    /// published before a fence and a [`choose`](Self::choose) that did not see it.
+    pub fn announce(&self, flag: &AtomicBool) {
+        // ORDERING: Relaxed: by the fence.
+        self.0.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: Release, for the Acquire in `withdraw`: the count goes up before it goes down,
+        // so that it does not tell of one sleeper less in between. (loom cannot show it: its RMWs
+        // take effect in the order of the program.)
+        flag.swap(true, Ordering::Release);
+        // ORDERING: SeqCst, partner of the fence before `choose`: one of the two sees the other.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Chooses one of the threads with these flags to look for what was published. The flags are
+    /// asked for when that is there to see.
+    ///
+    /// The caller has passed a `SeqCst` fence since; or each thread that is about to sleep, and
+    /// does not see it, has made itself known by asking for it.
+    pub fn choose<'flag, Flags>(&self, flags: impl FnOnce() -> Flags) -> Option<usize>
+    where
+        Flags: Iterator<Item = &'flag AtomicBool>,
+    {
+        // ORDERING: Relaxed: by the caller's fence, or what stands in its place.
+        if self.0.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        flags().position(|flag| self.withdraw(flag))
+    }
+
+    /// Ends the announced sleep. `false`: it was chosen to look for work meanwhile.
+    #[must_use = "one that was chosen is to look for work, or to choose another"]
+    pub fn withdraw(&self, flag: &AtomicBool) -> bool {
+        // ORDERING: Relaxed: a look that spares the line. In `choose`, as there.
+        if !flag.load(Ordering::Relaxed) {
+            return false;
+        }
+        // ORDERING: Acquire, for the Release in `announce`. (loom cannot show it, as there.) An
+        // exchange, so that one thread takes it down.
+        let taken = flag.swap(false, Ordering::Acquire);
+        if taken {
+            // ORDERING: Relaxed: after the addition, by the exchange.
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+        taken
     }
 }

@@ -6,16 +6,12 @@ use std::ptr;
 use std::sync::Arc as StdArc;
 
 use filch_parker::Spin;
-
-use crate::forked::Entry;
-use crate::job::JobRef;
-use crate::latch::{Awaited, Thief};
-use crate::report::Doing;
-use crate::search::Found;
-use crate::shared::{Host, Owner, Seat, Shared};
-
-use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
+use filch_sync::{Arc, lock};
+
+use crate::job::{Awaited, Entry, JobRef, Thief};
+use crate::shared::{Host, Owner, Seat, Shared};
+use crate::stack::Doing;
 
 /// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
 /// storage. Jobs are given it.
@@ -37,22 +33,27 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        seat: usize,
-        owner: Owner,
-        host: StdArc<dyn Host>,
-    ) -> Self {
-        Self {
-            owner,
+    /// Seats the calling thread: in a seat that is reserved for it, or in any. `None`: there is
+    /// none left, or the pool is gone.
+    pub(crate) fn sit_down(shared: &Arc<Shared>, reserved: Option<usize>) -> Option<Self> {
+        let host = shared.host.upgrade()?;
+        let seat = reserved.or_else(|| shared.reserve())?;
+        Some(Self {
+            owner: lock(&shared.seat(seat).owner).take()?,
             seat,
-            shared,
+            shared: Arc::clone(shared),
             host,
             next_victim: Cell::new(seat),
             isolated_since: Cell::new(None),
             nested: Cell::new(0),
             stack_floor: Cell::new(0),
-        }
+        })
+    }
+
+    /// Leaves the seat, as the thread exits. It leaves nothing in its deques.
+    pub(crate) fn stand_up(self) {
+        *lock(&self.shared.seat(self.seat).owner) = Some(self.owner);
+        self.shared.seats.release(self.seat as u32);
     }
 
     /// Returns the part of this worker that others see.
@@ -148,14 +149,14 @@ impl Worker {
     /// Runs, as the thread exits, what only it will run, and what it has spawned, which others
     /// might not come for.
     pub(crate) fn run_the_rest(&self) {
-        while self.run(self.owner.spawned.pop().map(Found::from)) {}
+        while self.run(self.owner.spawned.pop()) {}
         self.stop_listening();
     }
 
     /// Runs the jobs that are for this thread alone, and there will be no more.
     pub(crate) fn stop_listening(&self) {
         while !self.shared.try_stop_listening(self.seat) {
-            self.run(self.own_seat().own.pop().map(Found::from));
+            self.run(self.pop_own());
         }
     }
 
@@ -192,7 +193,7 @@ impl Worker {
     /// Looks for something to do, and sleeps, until the job is done. Returns what it has found
     /// before that.
     #[inline(never)]
-    fn look_beside(&self, latch: &impl Awaited) -> Option<Found> {
+    fn look_beside(&self, latch: &impl Awaited) -> Option<JobRef> {
         let stack = &self.owner.stack;
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
@@ -290,11 +291,6 @@ impl Worker {
     pub fn has_jobs(&self) -> bool {
         let seat = self.own_seat();
         !(self.forks().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
-    }
-
-    /// Leaves the seat, as the thread exits.
-    pub(crate) fn stand_up(self) {
-        self.shared.stand_up(self.seat, self.owner);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::array;
 
-use filch_fork_join::protocol::{Latch, Thief, finish, wait};
+use filch_fork_join::protocol::{Latch, Thief, wait};
 use filch_sync::Arc;
 use loom_tests::{Bound, beside};
 
@@ -32,7 +32,7 @@ fn a_joiner_takes_part() {
                 });
             });
             assert!(shares.iter().all(|share| share.get() == 1), "not once each");
-            finish(&shared, &latch, joiner_seat);
+            shared.finish(&latch, joiner_seat);
             joins.join().unwrap();
         })
         .assert_exactly([()]);

@@ -1,6 +1,6 @@
 //! The latch between the owner of a stolen job and its thief.
 
-use filch_fork_join::protocol::{Awaited, Latch, Thief, finish, wait};
+use filch_fork_join::protocol::{Awaited, Latch, Thief, wait};
 use filch_parker::Parker;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, beside};
@@ -95,7 +95,7 @@ fn the_seat_of_a_newcomer_is_seen() {
                     base: 0,
                 });
                 crossing.pass();
-                finish(&shared, &latch, owner);
+                shared.finish(&latch, owner);
             }
         });
         crossing.pass();

@@ -3,7 +3,7 @@
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
 use filch_fork_join::Worker;
-use filch_fork_join::protocol::{Host, Latch, Sleepers, finish, install, run_one, source, wait};
+use filch_fork_join::protocol::{Host, Latch, Sleepers, install, run_one, source, wait};
 use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
@@ -19,7 +19,7 @@ fn a_sleeper_sees_what_is_published_or_is_chosen() {
     Bound::exhaustive(39)
         .outcomes("sleepers: announce against choose", || {
             let shared = Arc::new((
-                Sleepers::new(),
+                Sleepers::default(),
                 AtomicBool::new(false),
                 AtomicBool::new(false),
             ));
@@ -50,7 +50,7 @@ fn a_sleeper_is_counted_while_another_one_comes() {
     Bound::exhaustive(110_000)
         .outcomes("sleepers: two choices, one and a half sleepers", || {
             let shared = Arc::new((
-                Sleepers::new(),
+                Sleepers::default(),
                 [AtomicBool::new(false), AtomicBool::new(false)],
             ));
             shared.0.announce(&shared.1[1]);
@@ -87,7 +87,7 @@ fn beside_a_joiner(claim: &str, bound: Bound, work: impl Fn(&Worker) + Send + Sy
         let joiner = thread::spawn(move || wait(&joiner, &own));
         let worker = seat(&shared);
         work(&worker);
-        finish(&shared, &latch, joiner_seat);
+        shared.finish(&latch, joiner_seat);
         joiner.join().unwrap();
     });
 }
@@ -242,7 +242,7 @@ fn a_joiner_is_told_of_an_injection() {
             let joiner = worker.index();
             move || {
                 assert_eq!(install(&shared, &Parker::new(), |_| 7), 7);
-                finish(&shared, &latch, joiner);
+                shared.finish(&latch, joiner);
             }
         });
         wait(&worker, &latch);
@@ -270,7 +270,7 @@ fn a_joiner_that_is_done_passes_its_choice_on() {
                 let (worker, shared) = (seat(&shared), Arc::clone(&shared));
                 let ran = Arc::clone(&ran_by_host);
                 move || {
-                    finish(&shared, &latch, joiner_seat);
+                    shared.finish(&latch, joiner_seat);
                     host.park();
                     // ORDERING: Relaxed: read after the thread has ended.
                     ran.store(u32::from(run_one(&worker)), Ordering::Relaxed);

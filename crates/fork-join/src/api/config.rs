@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 
 use filch_processors::Config as ProcessorsConfig;
 
-use crate::latch::MAX_SEATS;
+use crate::job::MAX_SEATS;
 
 /// Told the index of a thread's worker.
 pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;

@@ -9,15 +9,13 @@ use filch_processors::{Machines, PoolHandle, Processors, ResizeError};
 use filch_sync::Arc;
 
 use crate::api::config::{Config, StartError};
-use crate::api::host::{HostThreads, PoolHost, shared};
-use crate::api::threads::{Thread, Threads, usual_stack_size};
+use crate::api::threads::{HostThreads, PoolHost, Thread, Threads, shared, usual_stack_size};
 use crate::current;
-use crate::latch::{Awaited, MAX_SEATS};
-use crate::open_jobs::OpenJobs;
-use crate::report::ThreadReport;
-use crate::scope::{Scope, install};
+use crate::job::{Awaited, MAX_SEATS};
+use crate::scope::{OpenJobs, Scope, install};
 use crate::shared::{Host, Shared};
 use crate::source::Jobs;
+use crate::stack::ThreadReport;
 use crate::worker::Worker;
 
 /// A pool of threads that run jobs.

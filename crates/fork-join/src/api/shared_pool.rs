@@ -4,8 +4,8 @@ use filch_processors::PoolHandle;
 use filch_sync::Arc;
 
 use crate::api::config::{Config, StartError};
-use crate::api::host::{HostThreads, PoolHost, shared};
 use crate::api::pool::Pool;
+use crate::api::threads::{HostThreads, PoolHost, shared};
 use crate::shared::Host;
 use crate::source::Jobs;
 

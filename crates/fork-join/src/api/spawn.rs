@@ -1,10 +1,12 @@
 //! Jobs that nobody waits for, and jobs for every thread.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::api::pool::Pool;
-use crate::boxed::detached;
 use crate::current;
+use crate::job::JobRef;
 use crate::scope::Scope;
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -12,11 +14,23 @@ use crate::worker::Worker;
 impl Shared {
     fn spawn_broadcast<F: Fn(&Worker) + Send + Sync + 'static>(&self, job: F) {
         let job = Arc::new(job);
-        self.tell_all(|| {
+        self.tell_all(0, || {
             let job = Arc::clone(&job);
             detached::<F>(move |worker| job(worker))
         });
     }
+}
+
+/// Makes a job that nobody waits for, called as `N` is. A panic is told to the host. One that is
+/// never run leaks.
+fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef {
+    let run = |worker: &Worker| {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
+            worker.host.tell_panic(payload);
+        }
+    };
+    // SAFETY: it may change threads, and borrows nothing.
+    unsafe { JobRef::boxed::<_, N>(run) }
 }
 
 /// The body of a scope in which each thread runs `work`, and leaves what it returns.
