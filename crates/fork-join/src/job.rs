@@ -4,6 +4,8 @@
 
 use std::any::{Any, type_name};
 use std::marker::PhantomData;
+#[cfg(not(all(loom, feature = "loom")))]
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 // std's in a model, too: it orders nothing.
 use std::sync::atomic::AtomicPtr;
@@ -83,6 +85,19 @@ impl JobRef {
         // SAFETY: the kind is that of this type, and the box is the job's. The rest is the
         // caller's.
         unsafe { Self::new(NonNull::from(Box::leak(job)).cast()) }
+    }
+
+    /// Makes a job that nobody waits for, called as `N` is. A panic is told to the host. One that is
+    /// never run leaks.
+    #[cfg(not(all(loom, feature = "loom")))] // where nothing is spawned without a scope
+    pub(crate) fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> Self {
+        let run = |worker: &Worker| {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
+                worker.host.tell_panic(payload);
+            }
+        };
+        // SAFETY: it may change threads, and borrows nothing.
+        unsafe { Self::boxed::<_, N>(run) }
     }
 
     /// Steals the oldest job in that deque, if `accept` says so of the index where it lies: see

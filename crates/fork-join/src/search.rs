@@ -1,5 +1,5 @@
-//! The search of a thread for jobs: where it looks, what it may take while it waits, and what others
-//! keep to themselves.
+//! The search of a thread for jobs: where it looks, what it may take while it waits, and how it
+//! gets at what others keep to themselves.
 
 use std::iter;
 use std::ptr;
@@ -99,7 +99,7 @@ impl Worker {
         };
         self.steal_back(awaited)
             .or_else(|| self.find_allowed())
-            .or_else(|| share())
+            .or_else(share)
     }
 
     /// Finds a job for this thread alone, of the scope that has its count there. The others stay.

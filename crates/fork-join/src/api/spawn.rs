@@ -1,7 +1,5 @@
 //! Jobs that nobody waits for, and jobs for every thread.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::api::pool::Pool;
@@ -16,21 +14,9 @@ impl Shared {
         let job = Arc::new(job);
         self.tell_all(0, || {
             let job = Arc::clone(&job);
-            detached::<F>(move |worker| job(worker))
+            JobRef::detached::<F>(move |worker| job(worker))
         });
     }
-}
-
-/// Makes a job that nobody waits for, called as `N` is. A panic is told to the host. One that is
-/// never run leaks.
-fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef {
-    let run = |worker: &Worker| {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
-            worker.host.tell_panic(payload);
-        }
-    };
-    // SAFETY: it may change threads, and borrows nothing.
-    unsafe { JobRef::boxed::<_, N>(run) }
 }
 
 /// The body of a scope in which each thread runs `work`, and leaves what it returns.
@@ -59,7 +45,7 @@ impl Pool {
     ///
     /// All that the caller did before happens before the job.
     pub fn spawn<F: FnOnce(&Worker) + Send + 'static>(&self, job: F) {
-        current::spawn_job(&self.shared, |_| detached::<F>(job), false);
+        current::spawn_job(&self.shared, |_| JobRef::detached::<F>(job), false);
     }
 
     /// Runs `work` once on each thread that the pool has now, and returns what they return, by
@@ -90,7 +76,7 @@ impl Pool {
 impl Worker {
     /// [`Pool::spawn`], of the pool of this thread.
     pub fn spawn<F: FnOnce(&Self) + Send + 'static>(&self, job: F) {
-        self.spawn_job(detached::<F>(job), false);
+        self.spawn_job(JobRef::detached::<F>(job), false);
     }
 
     /// [`Pool::broadcast`], of the pool of this thread.
