@@ -87,8 +87,8 @@ impl JobRef {
         unsafe { Self::new(NonNull::from(Box::leak(job)).cast()) }
     }
 
-    /// Makes a job that nobody waits for, called as `N` is. A panic is told to the host. One that is
-    /// never run leaks.
+    /// Makes a job that nobody waits for, called as `N` is. A panic is told to the host. One that
+    /// is never run leaks.
     #[cfg(not(all(loom, feature = "loom")))] // where nothing is spawned without a scope
     pub(crate) fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> Self {
         let run = |worker: &Worker| {
@@ -241,13 +241,13 @@ const DONE: u64 = 1;
 const SLEEPS: u64 = 2;
 /// The job's thief has begun, and has put down who it is in place of the held value.
 const BEGUN: u64 = 4;
-/// The first of 15 bits: the seat of the thief.
+/// The first of 15 bits: the slot of the thief.
 const THIEF: u32 = 3;
 /// The first of 32 bits: where the thief's deque ended when it began.
 const BASE: u32 = 32;
 
-/// The highest number of seats, whose numbers have 15 bits.
-pub(crate) const MAX_SEATS: usize = (1 << 15) - 1;
+/// The highest number of slots, whose numbers have 15 bits.
+pub(crate) const MAX_SLOTS: usize = (1 << 15) - 1;
 
 /// A job, or several, that a worker waits for, while it does something else or sleeps.
 pub trait Awaited {
@@ -257,9 +257,9 @@ pub trait Awaited {
     /// The thread that runs what is awaited, if that is one job and known.
     fn thief(&self) -> Option<Thief>;
 
-    /// Announces that the worker in that seat is about to sleep, to be woken when it is done.
+    /// Announces that the worker in that slot is about to sleep, to be woken when it is done.
     /// Returns `false` if it is done. May be called more than once.
-    fn sleep(&self, seat: usize) -> bool;
+    fn sleep(&self, slot: usize) -> bool;
 }
 
 /// The word between the owner of a stolen job and its thief. Nobody looks at it before the job is
@@ -271,8 +271,8 @@ pub struct Latch(AtomicU64);
 /// The thread that runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thief {
-    /// The thief's seat.
-    pub seat: usize,
+    /// The thief's slot.
+    pub slot: usize,
     /// The end of its deque when it began: all before is older than the job; all behind descends
     /// from that, or from what the thief runs while it waits, or from a later job, once it is done.
     pub base: u32,
@@ -293,9 +293,9 @@ impl Latch {
 
     /// Notes that the thief begins.
     pub fn begin(&self, thief: Thief) {
-        let word = BEGUN | (thief.seat as u64) << THIEF | u64::from(thief.base) << BASE;
-        // ORDERING: Release, for the Acquire in `thief`: the seat, in which the thief may sit since
-        // a moment ago. An RMW, as the owner may have gone to sleep already.
+        let word = BEGUN | (thief.slot as u64) << THIEF | u64::from(thief.base) << BASE;
+        // ORDERING: Release, for the Acquire in `thief`: the slot, which may be a moment old. An RMW,
+        // as the owner may have gone to sleep already.
         self.0.fetch_xor(self.held() ^ word, Ordering::Release);
     }
 
@@ -318,15 +318,15 @@ impl Awaited for Latch {
 
     /// Returns the thief, if it has begun and is not done.
     fn thief(&self) -> Option<Thief> {
-        // ORDERING: Acquire, for the Release in `begin`: the seat.
+        // ORDERING: Acquire, for the Release in `begin`: the slot.
         let word = self.0.load(Ordering::Acquire);
         (word & BEGUN != 0).then_some(Thief {
-            seat: (word >> THIEF) as usize & MAX_SEATS,
+            slot: (word >> THIEF) as usize & MAX_SLOTS,
             base: (word >> BASE) as u32,
         })
     }
 
-    /// Ignores the seat: the thief knows where the owner is.
+    /// Ignores the slot: the thief knows where the owner is.
     fn sleep(&self, _: usize) -> bool {
         // ORDERING: Relaxed: it says no more than this. `is_done` is asked before the result is
         // touched.

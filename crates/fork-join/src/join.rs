@@ -185,7 +185,7 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         // SAFETY: nobody looks at the result before the latch says that it is there.
         this.result
             .with_mut(|place| unsafe { (*place).write(result) });
-        // Of the owner, which runs on, no more than the seat is looked at. Nothing of the job is
+        // Of the owner, which runs on, no more than the slot is looked at. Nothing of the job is
         // touched after this.
         worker.shared.finish(latch, this.owner.index());
     }

@@ -17,9 +17,9 @@ pub fn source(shared: &Arc<Shared>) -> impl Source {
     Jobs::new(shared)
 }
 
-/// Seats the calling thread. `None` if there is no seat left.
-pub fn sit_down(shared: &Arc<Shared>) -> Option<Worker> {
-    Worker::sit_down(shared, None)
+/// Registers the calling thread. `None` if there is no slot left.
+pub fn register(shared: &Arc<Shared>) -> Option<Worker> {
+    Worker::register(shared, None)
 }
 
 /// Runs a job of another worker's, or one from outside, if there is one.

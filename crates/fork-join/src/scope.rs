@@ -24,7 +24,7 @@ pub struct Scope<'scope> {
     is_isolated: bool,
     /// The payload of the first job that panicked.
     panic: Mutex<Option<Payload>>,
-    /// The unparker of the thread that waits for the scope, if that has no seat in the pool.
+    /// The unparker of the thread that waits for the scope, if that has no slot in the pool.
     outsider: Option<Unparker>,
     /// Jobs borrow for `'scope`, neither more nor less.
     jobs: PhantomData<fn(&'scope ()) -> &'scope ()>,
@@ -231,7 +231,7 @@ impl fmt::Debug for Scope<'_> {
     }
 }
 
-/// The word's upper bits: if set, the worker in that seat sleeps until the jobs have ended. The low
+/// The word's upper bits: if set, the worker in that slot sleeps until the jobs have ended. The low
 /// half counts the jobs that have not ended, without those that the owner counts.
 const SLEEPS: u64 = 1 << 63;
 const SLEEPER: u32 = 32;
@@ -241,7 +241,7 @@ const COUNT: u64 = u32::MAX as u64;
 /// opened.
 const AHEAD: u64 = 1 << 31;
 
-/// No seat.
+/// No slot.
 const NOBODY: u32 = u32::MAX;
 
 /// The number of a scope's jobs that have not ended, and the worker that sleeps until they have.
@@ -253,33 +253,33 @@ pub(crate) struct OpenJobs {
     word: AtomicU64,
     /// The owner's own, which may be negative.
     own: AtomicU64,
-    /// The owner's seat, as long as it counts for itself.
+    /// The owner's slot, as long as it counts for itself.
     owner: AtomicU32,
 }
 
 impl OpenJobs {
-    /// Counts one, the body. Its thread is the owner, if it has a seat.
+    /// Counts one, the body. Its thread is the owner, if it has a slot.
     #[inline(always)]
     pub(crate) fn new(owner: Option<usize>) -> Self {
         let word = if owner.is_some() { AHEAD } else { 1 };
         Self {
             word: AtomicU64::new(word),
             own: AtomicU64::new(1_u64.wrapping_sub(word)),
-            owner: AtomicU32::new(owner.map_or(NOBODY, |seat| seat as u32)),
+            owner: AtomicU32::new(owner.map_or(NOBODY, |slot| slot as u32)),
         }
     }
 
-    /// Returns the owner's seat, if it counts for itself.
+    /// Returns the owner's slot, if it counts for itself.
     pub(crate) fn owner(&self) -> Option<usize> {
         // ORDERING: Relaxed: who finds itself there has written it, and goes by its own order.
         let owner = self.owner.load(Ordering::Relaxed);
         (owner != NOBODY).then_some(owner as usize)
     }
 
-    /// Adds to what the owner counts for itself, if the thread in that seat is the owner, and does.
-    fn count_own(&self, seat: Option<usize>, change: i64) -> bool {
+    /// Adds to what the owner counts for itself, if the thread in that slot is the owner, and does.
+    fn count_own(&self, slot: Option<usize>, change: i64) -> bool {
         // ORDERING: Relaxed, both: the owner's thread alone reads and writes its number.
-        if seat.is_none() || seat != self.owner() {
+        if slot.is_none() || slot != self.owner() {
             return false;
         }
         let own = self.own.load(Ordering::Relaxed).wrapping_add_signed(change);
@@ -288,10 +288,10 @@ impl OpenJobs {
         true
     }
 
-    /// Counts a job more, by a job of the scope or its body. The calling thread sits in that seat,
-    /// if in any.
-    pub(crate) fn add(&self, seat: Option<usize>) {
-        if self.count_own(seat, 1) {
+    /// Counts a job more, by a job of the scope or its body. The calling thread is registered in
+    /// that slot, if in any.
+    pub(crate) fn add(&self, slot: Option<usize>) {
+        if self.count_own(slot, 1) {
             return;
         }
         // ORDERING: Relaxed: the caller's own job is open.
@@ -299,15 +299,15 @@ impl OpenJobs {
         assert!(before & COUNT != COUNT, "a scope has 2^31 jobs");
     }
 
-    /// Ends a job on the thread in that seat. Returns the seat of the worker to be woken, if that
+    /// Ends a job on the thread in that slot. Returns the slot of the worker to be woken, if that
     /// was the last job and a worker sleeps. The scope may be gone when this returns.
     #[must_use = "a worker that sleeps is to be woken"]
-    pub(crate) fn end_one(&self, seat: Option<usize>) -> Option<usize> {
-        if self.count_own(seat, -1) {
+    pub(crate) fn end_one(&self, slot: Option<usize>) -> Option<usize> {
+        if self.count_own(slot, -1) {
             return None;
         }
         // ORDERING: Release, for the Acquire in `is_done`: what the job did. That of other jobs,
-        // too: an exchange goes on with the release sequences of those before. The seat of the
+        // too: an exchange goes on with the release sequences of those before. The slot of the
         // worker that sleeps is known: the job descends from what that worker did in it.
         let before = self.word.fetch_sub(1, Ordering::Release);
         let was_last = before & COUNT == 1 && before & SLEEPS != 0;
@@ -333,13 +333,13 @@ impl Awaited for OpenJobs {
         None
     }
 
-    fn sleep(&self, seat: usize) -> bool {
-        // ORDERING: Relaxed: the seat says all. On failure, too: `is_done` is asked.
+    fn sleep(&self, slot: usize) -> bool {
+        // ORDERING: Relaxed: the slot says all. On failure, too: `is_done` is asked.
         let announced = self
             .word
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
                 let count = self.count(word);
-                (count != 0).then_some(count | SLEEPS | (seat as u64) << SLEEPER)
+                (count != 0).then_some(count | SLEEPS | (slot as u64) << SLEEPER)
             });
         if announced.is_err() {
             return false;

@@ -8,7 +8,7 @@ use filch_deque::Request;
 use filch_sync::asymmetric::Refused;
 
 use crate::job::{Awaited, Entry, JobRef};
-use crate::shared::{Seat, Shared};
+use crate::shared::{Shared, WorkerSlot};
 use crate::stack::is_since;
 use crate::worker::Worker;
 
@@ -16,7 +16,7 @@ impl Worker {
     /// Finds a job that this worker has spawned, or must run itself; one that it or another worker
     /// has forked; or one from outside. If there is none, one that another worker keeps to itself.
     pub(crate) fn find(&self) -> Option<JobRef> {
-        let insist = || self.shared.insist(Some(self.seat));
+        let insist = || self.shared.insist(Some(self.slot));
         self.find_own()
             .or_else(|| self.steal())
             .or_else(|| self.shared.common.pop())
@@ -28,7 +28,7 @@ impl Worker {
     pub(crate) fn find_own(&self) -> Option<JobRef> {
         let spawned = self.owner.spawned.pop();
         // A look spares most of what an empty queue costs.
-        if spawned.is_some() || self.own_seat().own.is_empty() {
+        if spawned.is_some() || self.own_slot().own.is_empty() {
             return spawned;
         }
         self.pop_own()
@@ -36,7 +36,7 @@ impl Worker {
 
     /// Takes a job that is for this thread alone.
     pub(crate) fn pop_own(&self) -> Option<JobRef> {
-        self.own_seat().own.pop().map(|(job, _)| job)
+        self.own_slot().own.pop().map(|(job, _)| job)
     }
 
     /// Finds a job that was spawned here in the isolated region that the thread is in.
@@ -58,10 +58,10 @@ impl Worker {
     /// Steals the oldest job of a worker that shares some. One of its own is stolen, too: it waits
     /// in a frame of this thread's, and that has something else to wait for now.
     fn steal(&self) -> Option<JobRef> {
-        let count = self.shared.seat_count();
+        let count = self.shared.slot_count();
         let first = self.next_victim.get();
         for victim in (0..count).map(|step| (first + step) % count) {
-            if victim == self.seat && self.forks().is_empty() {
+            if victim == self.slot && self.forks().is_empty() {
                 continue;
             }
             if let Some(job) = self.steal_of(victim) {
@@ -73,11 +73,11 @@ impl Worker {
         None
     }
 
-    /// Steals the oldest job of that seat's: forked, or else spawned.
+    /// Steals the oldest job of that slot's: forked, or else spawned.
     pub(crate) fn steal_of(&self, victim: usize) -> Option<JobRef> {
-        let seat = self.shared.seat(victim);
-        seat.steal_forked_if(|_| true)
-            .or_else(|| seat.steal_spawned())
+        let slot = self.shared.slot(victim);
+        slot.steal_forked_if(|_| true)
+            .or_else(|| slot.steal_spawned())
     }
 
     /// Steals a job that descends from the one with that latch, from the deque of its thief; or
@@ -85,9 +85,9 @@ impl Worker {
     /// it is done, others may come in their place.
     fn steal_back(&self, latch: &impl Awaited) -> Option<JobRef> {
         let thief = latch.thief()?;
-        let seat = self.shared.seat(thief.seat);
+        let slot = self.shared.slot(thief.slot);
         let accept = |index| is_since(index, thief.base) && !latch.is_done();
-        seat.steal_forked_if(accept)
+        slot.steal_forked_if(accept)
     }
 
     /// Finds something that a wait for `awaited` may run. In an isolated region, a part of it:
@@ -104,7 +104,7 @@ impl Worker {
 
     /// Finds a job for this thread alone, of the scope that has its count there. The others stay.
     fn find_share_of(&self, count: usize) -> Option<JobRef> {
-        let own = &self.own_seat().own;
+        let own = &self.own_slot().own;
         let mut others = Vec::new();
         let share = iter::from_fn(|| own.pop()).find_map(|(job, of)| match of == count {
             true => Some(job),
@@ -118,7 +118,7 @@ impl Worker {
     }
 }
 
-impl Seat {
+impl WorkerSlot {
     /// Returns whether there is something in reach of any thread.
     fn has_shared(&self) -> bool {
         self.forks.is_shared() && !self.forks.is_empty() || !self.spawned.is_empty()
@@ -133,12 +133,12 @@ impl Seat {
 impl Shared {
     /// Returns whether there is a job in reach of any thread.
     fn has_shared(&self) -> bool {
-        !self.common.is_empty() || self.all_seats().any(Seat::has_shared)
+        !self.common.is_empty() || self.all_slots().any(WorkerSlot::has_shared)
     }
 
     /// Returns whether a thread that looks for a job may find one. No more than a look.
     pub(crate) fn may_have_some(&self) -> bool {
-        self.has_shared() || self.all_seats().any(|seat| !seat.forks.is_shared())
+        self.has_shared() || self.all_slots().any(|slot| !slot.forks.is_shared())
     }
 
     /// Returns whether another thread is to look, when the calling one has found a job in the place
@@ -146,23 +146,23 @@ impl Shared {
     /// asked may have gone to this thread, and the next push is to wake another.
     pub(crate) fn leaves_some(&self) -> bool {
         self.has_shared()
-            || self.all_seats().any(|seat| seat.forks.ask().is_some())
+            || self.all_slots().any(|slot| slot.forks.ask().is_some())
             || self.has_shared()
     }
 
     /// Returns whether there is a job that any thread could take. A thread that sleeps after a
     /// `false` has left none behind: it has announced its sleep before, and asks all others but the
-    /// one in its `own` seat, which keeps nothing to itself.
+    /// one in its `own` slot, which keeps nothing to itself.
     pub(crate) fn has_work(&self, own: Option<usize>) -> bool {
         self.has_shared()
-            || self.await_answers(self.others(own).filter_map(|seat| seat.forks.ask()))
+            || self.await_answers(self.others(own).filter_map(|slot| slot.forks.ask()))
     }
 
     /// Makes threads share what they keep to themselves, for one that has found nothing. Returns
     /// whether another look is worth it.
     pub(crate) fn insist(&self, own: Option<usize>) -> bool {
-        let hidden = self.others(own).filter(|seat| seat.keeps_some());
-        self.await_answers(hidden.filter_map(|seat| seat.forks.ask()))
+        let hidden = self.others(own).filter(|slot| slot.keeps_some());
+        self.await_answers(hidden.filter_map(|slot| slot.forks.ask()))
     }
 
     /// Gives the owners of these deques the time in which one that is at work answers, and then
@@ -174,8 +174,8 @@ impl Shared {
         awaited == Err(Refused::ForNow) || self.has_shared()
     }
 
-    fn others(&self, own: Option<usize>) -> impl Iterator<Item = &Seat> {
-        let others = self.all_seats().enumerate();
-        others.filter_map(move |(seat, other)| (Some(seat) != own).then_some(other))
+    fn others(&self, own: Option<usize>) -> impl Iterator<Item = &WorkerSlot> {
+        let others = self.all_slots().enumerate();
+        others.filter_map(move |(slot, other)| (Some(slot) != own).then_some(other))
     }
 }

@@ -134,7 +134,7 @@ impl Worker {
                 while self.worker.run(self.worker.find_in_region()) {}
                 self.worker.isolated_since.set(self.outer);
                 if self.outer.is_none() {
-                    self.worker.own_seat().isolation.close();
+                    self.worker.own_slot().isolation.close();
                 }
             }
         }
@@ -143,7 +143,7 @@ impl Worker {
             .isolated_since
             .replace(Some(self.owner.spawned.position()));
         if outer.is_none() {
-            self.own_seat()
+            self.own_slot()
                 .isolation
                 .open(self.forks().position() as u32);
         }
@@ -160,7 +160,7 @@ impl Worker {
     }
 }
 
-/// The isolated region that the thread in a seat is in, if any, and the index of its deque where it
+/// The isolated region that the thread in a slot is in, if any, and the index of its deque where it
 /// began. All that is forked from there on belongs to it, and it does not end before that has.
 #[derive(Default)]
 pub(crate) struct IsolationMark(AtomicU64);
@@ -325,10 +325,10 @@ impl fmt::Display for ThreadReport {
 }
 
 impl Shared {
-    /// Reports on each thread that is seated.
+    /// Reports on each thread that is registered.
     pub fn report(&self) -> Vec<ThreadReport> {
-        let seated = (0..self.seat_count()).filter(|&index| self.is_seated(index));
-        let report = seated.map(|index| self.seat(index).stack.read(index));
+        let registered = (0..self.slot_count()).filter(|&index| self.is_registered(index));
+        let report = registered.map(|index| self.slot(index).stack.read(index));
         report.collect()
     }
 }

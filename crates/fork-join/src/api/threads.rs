@@ -105,9 +105,9 @@ pub(crate) fn shared(host: &Arc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shar
 pub(crate) struct Threads {
     shared: Arc<Shared>,
     host: Arc<dyn Host>,
-    /// Seats of the threads that the pool is started with, by their numbers, until they have come.
+    /// Slots of the threads that the pool is started with, by their numbers, until they have come.
     /// Others get the number after that.
-    seats: Box<[AtomicUsize]>,
+    slots: Box<[AtomicUsize]>,
     /// The size of their stacks, if that is known.
     stack_size: Option<usize>,
     on_start: Option<OnThread>,
@@ -122,7 +122,7 @@ pub fn usual_stack_size() -> usize {
         .unwrap_or(2 << 20)
 }
 
-const NO_SEAT: usize = usize::MAX;
+const NO_SLOT: usize = usize::MAX;
 
 impl Threads {
     /// Makes the threads of a pool that is started with `count`.
@@ -132,9 +132,9 @@ impl Threads {
         count: usize,
         config: Config,
     ) -> Self {
-        let reserve = |_| AtomicUsize::new(shared.reserve().unwrap_or(NO_SEAT));
+        let reserve = |_| AtomicUsize::new(shared.reserve().unwrap_or(NO_SLOT));
         Self {
-            seats: (0..count).map(reserve).collect(),
+            slots: (0..count).map(reserve).collect(),
             stack_size: config.stack_size,
             shared,
             host,
@@ -144,10 +144,10 @@ impl Threads {
     }
 
     fn reserved(&self, number: usize) -> Option<usize> {
-        // ORDERING: Relaxed: an exchange, so that one thread has it. What is in the seat was put
+        // ORDERING: Relaxed: an exchange, so that one thread has it. What is in the slot was put
         // there before the threads were made.
-        let seat = self.seats.get(number)?.swap(NO_SEAT, Ordering::Relaxed);
-        (seat != NO_SEAT).then_some(seat)
+        let slot = self.slots.get(number)?.swap(NO_SLOT, Ordering::Relaxed);
+        (slot != NO_SLOT).then_some(slot)
     }
 }
 
@@ -160,13 +160,13 @@ fn call(host: &dyn Host, hook: Option<&OnThread>, index: usize) {
     }
 }
 
-/// The thread has its seat, and gives it up in the end.
-pub(crate) struct SeatGuard {
+/// The thread has its slot, and gives it up in the end.
+pub(crate) struct Registration {
     host: Arc<dyn Host>,
     on_exit: Option<Arc<OnThread>>,
 }
 
-impl Drop for SeatGuard {
+impl Drop for Registration {
     fn drop(&mut self) {
         let on_exit = self.on_exit.as_deref();
         current::leave(|index| call(&*self.host, on_exit, index));
@@ -174,27 +174,28 @@ impl Drop for SeatGuard {
 }
 
 impl Runner<Infallible> for Threads {
-    type Scratch = SeatGuard;
+    type Scratch = Registration;
 
-    fn scratch(&self, number: usize) -> SeatGuard {
-        let seated = current::sit_down(&self.shared, self.reserved(number));
+    fn scratch(&self, number: usize) -> Registration {
+        let registered = current::register(&self.shared, self.reserved(number));
         let begin = |worker: &Worker| {
             if let Some(bytes) = self.stack_size {
                 worker.has_stack(bytes);
             }
             worker.index()
         };
-        let Some(index) = seated.and_then(|()| current::with_worker(&self.shared, begin)) else {
+        let Some(index) = registered.and_then(|()| current::with_worker(&self.shared, begin))
+        else {
             panic!("the thread is one of a pool's already, or there are too many");
         };
         call(&*self.host, self.on_start.as_ref(), index);
-        SeatGuard {
+        Registration {
             host: Arc::clone(&self.host),
             on_exit: self.on_exit.clone(),
         }
     }
 
-    fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, _: &mut SeatGuard) {
+    fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, _: &mut Registration) {
         match task {}
     }
 }
