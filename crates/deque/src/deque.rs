@@ -14,8 +14,8 @@ use crate::top::Top;
 /// Added to the first position, so that none is [`CLOSED`], or below a stop that was moved away.
 const FIRST_LAP: u64 = 1 << 32;
 
-/// The `bottom` of a deque whose ring is being replaced.
-const CLOSED: u64 = 0;
+/// The `bottom` of a deque whose ring is being replaced: it offers nothing, and thieves retry.
+pub(crate) const CLOSED: u64 = 0;
 
 /// The words that the owner and its thieves share, and every access to them.
 ///
@@ -63,24 +63,13 @@ unsafe impl<T: Send> Send for Deque<T> {}
 // SAFETY: as above; no reference to an item is ever shared, so `T: Sync` is not needed.
 unsafe impl<T: Send> Sync for Deque<T> {}
 
-/// A thief's view: `count` items from `first` on, in `ring`, as long as `top` stands.
+/// A thief's view: `count` items, at least one, from the position `first` on, in `ring`, as long as
+/// the word [is](Deque::is_at) `top`.
 pub(crate) struct Offer<T> {
-    top: Top,
-    first: u64,
-    count: u32,
+    pub(crate) top: Top,
+    pub(crate) first: u64,
+    pub(crate) count: u32,
     ring: NonNull<Ring<T>>,
-}
-
-impl<T> Offer<T> {
-    /// The number of items: at least one.
-    pub(crate) fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// The position of the oldest item.
-    pub(crate) fn first(&self) -> u64 {
-        self.first
-    }
 }
 
 impl<T> Deque<T> {
@@ -207,12 +196,6 @@ impl<T> Deque<T> {
             .is_ok()
     }
 
-    /// Offers nothing, in a way that tells thieves to retry. Owner only; a [`bump`](Self::bump)
-    /// follows.
-    pub(crate) fn close(&self) {
-        self.set_bottom(CLOSED);
-    }
-
     /// Replaces the ring. Owner only, while the deque is closed.
     pub(crate) fn set_ring(&self, ring: NonNull<Ring<T>>) {
         // ORDERING: Release, for the Acquire of `ring` in `observe`: a thief that reads the new
@@ -264,36 +247,15 @@ impl<T> Deque<T> {
         })
     }
 
-    /// Returns the number of items, as far as the calling thread can know; `None` while the ring is
-    /// being replaced. Counts the items of a biased deque, too.
-    pub(crate) fn count(&self) -> Option<u32> {
-        self.look().1
-    }
-
-    /// The word, if there is exactly one item.
-    pub(crate) fn sole(&self) -> Option<u64> {
-        let (top, count) = self.look();
-        (count == Some(1)).then_some(top.0)
-    }
-
-    /// The word, and the [count](Self::count).
-    fn look(&self) -> (Top, Option<u32>) {
+    /// Returns the word, and the number of items, as far as the calling thread can know; `None`
+    /// while the ring is being replaced. Counts the items of a biased deque, too.
+    pub(crate) fn look(&self) -> (Top, Option<u32>) {
         // ORDERING: Acquire, for what it says of `bottom`: see `observe`.
         let top = Top(self.top.load(Ordering::Acquire));
         // ORDERING: Relaxed: a number. A sleeper's fence is before the load of `top`.
         let bottom = self.bottom.load(Ordering::Relaxed);
         let count = (bottom != CLOSED).then(|| top.until(bottom).max(0) as u32);
         (top, count)
-    }
-
-    /// Returns whether thieves may take what there is.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.top().is_shared()
-    }
-
-    /// Returns whether a claim on `offer` may still succeed.
-    pub(crate) fn stands(&self, offer: &Offer<T>) -> bool {
-        self.is_at(offer.top)
     }
 
     /// Returns whether nothing has changed since the word was this.

@@ -8,18 +8,15 @@ compile_error!("filch-deque needs 64-bit atomics: a tag, an index and two flags 
 
 mod deque;
 mod long_way;
-mod request;
 mod ring;
-mod room;
 mod steal;
 mod stealer;
 mod top;
 mod worker;
 
-pub use request::Request;
 pub use ring::NoMemory;
 pub use steal::Steal;
-pub use stealer::{Sole, Stealer};
+pub use stealer::{Request, Sole, Stealer};
 pub use worker::Worker;
 
 #[doc = include_str!("../ALGORITHM.md")]

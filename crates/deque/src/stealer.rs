@@ -1,17 +1,23 @@
-//! The end that steals.
+//! The end that steals, and its request to the owner of a biased deque.
 
-use core::{fmt, hint};
+use core::fmt;
 
 use filch_sync::Arc;
+use filch_sync::asymmetric::{self, Refused};
+use filch_sync::hint;
 
 use crate::deque::Deque;
-use crate::request::Request;
 use crate::steal::Steal;
+use crate::top::Top;
 use crate::worker::Worker;
 
 /// The pauses of a thief after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it takes
 /// 140 cycles. `docs/measurements/deque-pauses.md` tells what fewer do.
 const PAUSES: u32 = 64;
+
+/// The pauses that owners have for an answer before a thief does without: 1.5 µs where a pause
+/// takes 12 ns. An owner at its deque answers in a tenth of that, and a heavy fence takes longer.
+const PATIENCE: u32 = 128;
 
 /// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.
 ///
@@ -27,10 +33,6 @@ pub struct Stealer<T> {
 }
 
 impl<T> Stealer<T> {
-    pub(crate) fn new(deque: Arc<Deque<T>>) -> Self {
-        Self { deque }
-    }
-
     /// Takes the oldest item.
     ///
     /// All that the owner did before it pushed the item happens before this returns it.
@@ -71,7 +73,7 @@ impl<T> Stealer<T> {
     #[inline]
     pub fn steal_if(&self, accept: impl FnOnce(u32) -> bool) -> Steal<T> {
         let offer = match self.deque.observe() {
-            Steal::Success(offer) if accept(offer.first() as u32) => offer,
+            Steal::Success(offer) if accept(offer.first as u32) => offer,
             Steal::Success(_) | Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
         };
@@ -119,14 +121,14 @@ impl<T> Stealer<T> {
         };
         let half = match into.owns(&self.deque) {
             true => 1,
-            false => offer.count().div_ceil(2),
+            false => offer.count.div_ceil(2),
         };
         let count = u32::try_from(limit).map_or(half, |limit| half.min(limit));
         let mut others = count - 1;
         let room = into.room();
         if room < others {
             // The count of an offer that was overtaken may be far off: do not allocate for it.
-            if !self.deque.stands(&offer) {
+            if !self.deque.is_at(offer.top) {
                 return Steal::Retry;
             }
             // Before the claim: after it nothing may allocate or panic.
@@ -155,13 +157,15 @@ impl<T> Stealer<T> {
     /// thief sees what was pushed, or the owner sees the thief. Wait-free: an exchange and two
     /// stores.
     pub fn ask(&self) -> Option<Request<'_, T>> {
-        Request::new(&self.deque)
+        let deque = &*self.deque;
+        let asked = deque.ask();
+        (!asked.is_shared()).then_some(Request { deque, asked })
     }
 
     /// Returns whether the owner keeps nothing to itself. A biased deque may hold items that no
     /// other thread can see yet.
     pub fn is_shared(&self) -> bool {
-        self.deque.is_shared()
+        self.deque.top().is_shared()
     }
 
     /// The name of the item, if there is exactly one: to be compared with the answer of an earlier
@@ -191,7 +195,8 @@ impl<T> Stealer<T> {
     /// assert_eq!(stealer.sole(), None, "there are two");
     /// ```
     pub fn sole(&self) -> Option<Sole> {
-        self.deque.sole().map(Sole)
+        let (top, count) = self.deque.look();
+        (count == Some(1)).then_some(Sole(top.0))
     }
 
     /// Returns whether there was no item, as far as the calling thread could know. It may have
@@ -202,7 +207,7 @@ impl<T> Stealer<T> {
     /// [asks](Self::ask) before. While the owner replaces its ring the answer is `false`.
     /// Wait-free.
     pub fn is_empty(&self) -> bool {
-        self.deque.count() == Some(0)
+        self.deque.look().1 == Some(0)
     }
 
     /// Returns the number of items at some moment: a figure for people, out of date as soon as it
@@ -218,7 +223,88 @@ impl<T> Stealer<T> {
     /// assert_eq!(worker.stealer().len(), 5);
     /// ```
     pub fn len(&self) -> usize {
-        self.deque.count().map_or(1, |count| count as usize)
+        self.deque.look().1.map_or(1, |count| count as usize)
+    }
+}
+
+/// The owner of a [biased](crate::Worker::biased) deque was asked to share it, by
+/// [`Stealer::ask`]. Its next call does so, within nanoseconds if it works on
+/// its deque, but never if it sleeps. A thief that does not want to wait for that
+/// [takes](Self::revoke_all) the deque from it.
+#[must_use = "the owner shares at its next call; `revoke_all` does not wait for that"]
+pub struct Request<'a, T> {
+    deque: &'a Deque<T>,
+    asked: Top,
+}
+
+impl<T> Request<'_, T> {
+    /// Returns whether neither the owner has answered, nor a thief in its place. Wait-free: a load.
+    pub fn is_pending(&self) -> bool {
+        self.deque.is_at(self.asked)
+    }
+
+    /// Gives the owners of these deques the time in which one that is at work answers, and then
+    /// goes [without](Self::revoke_all) the answers of the others. It ends early when `is_enough`
+    /// says so, which is asked after every few pauses.
+    ///
+    /// # Errors
+    ///
+    /// As `revoke_all`, if that was called for.
+    pub fn await_all(
+        requests: &[Self],
+        mut is_enough: impl FnMut() -> bool,
+    ) -> Result<(), Refused> {
+        let mut is_over = || is_enough() || !requests.iter().any(Self::is_pending);
+        match is_over() || hint::linger_until(PATIENCE, is_over) {
+            true => Ok(()),
+            false => Self::revoke_all(requests),
+        }
+    }
+
+    /// Makes these deques shared whatever their owners do, by one heavy fence for all of them. Then
+    /// [`steal`](crate::Stealer::steal) sees all that their owners had pushed when the fence was
+    /// passed. Does nothing to a deque whose owner has answered meanwhile.
+    ///
+    /// It takes some microseconds, and stops all threads of the process for a moment. So a thief
+    /// gives the owners a microsecond or two before. A deque of which this was done stays shared
+    /// for some time: no other thief needs a fence for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`]: there is no heavy fence, for now or for good, and nothing was done.
+    ///
+    /// ```
+    /// use filch_deque::{Request, Steal, Worker};
+    /// use filch_sync::asymmetric;
+    ///
+    /// asymmetric::register();
+    /// let worker = Worker::biased(64);
+    /// worker.push_batch(["first", "second", "third"]);
+    /// worker.pop();
+    /// let stealer = worker.stealer();
+    /// // The owner does something long. A thief asks, and takes what there is.
+    /// if let Some(request) = stealer.ask() {
+    ///     Request::revoke_all(&[request])?;
+    /// }
+    /// assert_eq!(stealer.steal(), Steal::Success("first"));
+    /// # Ok::<(), asymmetric::Refused>(())
+    /// ```
+    pub fn revoke_all(requests: &[Self]) -> Result<(), Refused> {
+        asymmetric::heavy()?;
+        for request in requests {
+            // SAFETY: the word was that when the owner was asked, and it was not shared.
+            // The fence came after.
+            unsafe { request.deque.revoke(request.asked) };
+        }
+        Ok(())
+    }
+}
+
+impl<T> fmt::Debug for Request<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("is_pending", &self.is_pending())
+            .finish()
     }
 }
 
@@ -233,8 +319,8 @@ pub struct Sole(u64);
 #[cold]
 fn lost<T>() -> Steal<T> {
     for _ in 0..PAUSES {
-        // Not the model's hint: this awaits nothing, so a model need not switch threads.
-        hint::spin_loop();
+        // Not a model's hint: this awaits nothing, so a model need not switch threads.
+        core::hint::spin_loop();
     }
     Steal::Retry
 }
@@ -242,13 +328,17 @@ fn lost<T>() -> Steal<T> {
 impl<T> Worker<T> {
     /// A thief's end of this deque.
     pub fn stealer(&self) -> Stealer<T> {
-        Stealer::new(Arc::clone(&self.deque))
+        Stealer {
+            deque: Arc::clone(&self.deque),
+        }
     }
 }
 
 impl<T> Clone for Stealer<T> {
     fn clone(&self) -> Self {
-        Self::new(Arc::clone(&self.deque))
+        Self {
+            deque: Arc::clone(&self.deque),
+        }
     }
 }
 

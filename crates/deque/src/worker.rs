@@ -77,7 +77,7 @@ impl<T> Worker<T> {
     ///
     /// If `capacity` is greater than 2²⁸.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self::make(capacity, 0, false)
+        Self::starting_at(capacity, 0, false)
     }
 
     /// Makes an empty deque with so many slots, rounded up to a power of two, which is *biased*
@@ -109,16 +109,12 @@ impl<T> Worker<T> {
     ///
     /// If `capacity` is greater than 2²⁸.
     pub fn biased(capacity: usize) -> Self {
-        Self::make(capacity, 0, true)
+        Self::starting_at(capacity, 0, true)
     }
 
     /// Makes a deque for tests, whose tag and index begin at `start`, so that they soon wrap.
     #[doc(hidden)]
     pub fn starting_at(capacity: usize, start: u32, may_bias: bool) -> Self {
-        Self::make(capacity, start, may_bias)
-    }
-
-    fn make(capacity: usize, start: u32, may_bias: bool) -> Self {
         let capacity = capacity_for(u32::try_from(capacity).ok());
         let Ok(ring) = Ring::allocate(capacity, start) else {
             handle_alloc_error(Layout::new::<T>())

@@ -22,7 +22,7 @@ filch_sync::thread_local! {
 }
 
 filch_sync::thread_local! {
-    static SEATED: Seated = Seated(RefCell::new(None))
+    static REGISTERED: Registered = Registered(RefCell::new(None))
 }
 
 #[inline(always)]
@@ -35,32 +35,23 @@ fn set_current(worker: *const Worker) {
 }
 
 /// The thread's worker, until it leaves the pool or exits. In a box: `CURRENT` points to it.
-struct Seated(RefCell<Option<Box<Worker>>>);
+struct Registered(RefCell<Option<Box<Worker>>>);
 
-impl Seated {
-    /// Seats the thread, which has no seat: in that one, or in any. `None` if there is none left.
-    fn sit_down(&self, shared: &Arc<Shared>, reserved: Option<usize>) -> Option<()> {
-        let (seat, owner, host) = shared.sit_down(reserved)?;
-        let mut seated = self.0.borrow_mut();
-        let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner, host)));
-        set_current(&raw const **worker);
-        Some(())
-    }
-
-    fn stand_up(&self) {
+impl Registered {
+    fn unregister(&self) {
         set_current(ptr::null());
         if let Some(worker) = self.0.take() {
-            worker.stand_up();
+            worker.unregister();
         }
     }
 }
 
-impl Drop for Seated {
+impl Drop for Registered {
     fn drop(&mut self) {
         // In a model, `CURRENT` may be gone before, on a thread that has left.
         if self.0.get_mut().is_some() {
             with(|worker| worker.map(Worker::run_the_rest));
-            self.stand_up();
+            self.unregister();
         }
     }
 }
@@ -75,7 +66,7 @@ pub(crate) fn leave(last: impl FnOnce(usize)) {
         }
     });
     // If it exits already, that does it.
-    let _ = SEATED.try_with(Seated::stand_up);
+    let _ = REGISTERED.try_with(Registered::unregister);
 }
 
 /// Returns whether the thread has a worker.
@@ -87,21 +78,10 @@ pub(crate) fn has_worker() -> bool {
 /// Calls `with` with the thread's worker, if it has one.
 #[inline(always)]
 pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    with_after(|| (), with)
-}
-
-/// Calls `with` with the thread's worker; a thread that has none calls `sit_down` before.
-#[inline(always)]
-pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    let mut worker = current();
-    if worker.is_null() {
-        sit_down();
-        worker = current();
-    }
-    // SAFETY: it is the worker in `SEATED`, which does not move, and takes this down before it
-    // goes: when no job runs. Or it is that of a `with_seat`, which lasts until the end of the
+    // SAFETY: it is the worker in `REGISTERED`, which does not move, and takes this down before it
+    // goes: when no job runs. Or it is that of a `with_slot`, which lasts until the end of the
     // call.
-    with(unsafe { worker.as_ref() })
+    with(unsafe { current().as_ref() })
 }
 
 /// Calls `with` with the worker of the calling thread, also if that is one of another scheduler's,
@@ -109,14 +89,17 @@ pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&W
 #[cfg(not(all(loom, feature = "loom")))]
 #[inline(always)]
 pub(crate) fn with_attached<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    with_after(sit_down_attached, with)
+    if !has_worker() {
+        register_attached();
+    }
+    self::with(with)
 }
 
-/// Seats the thread, if it is one of a scheduler's that has a pool attached.
+/// Registers the thread, if it is one of a scheduler's that has a pool attached.
 #[cfg(not(all(loom, feature = "loom")))]
 #[cold]
 #[inline(never)]
-fn sit_down_attached() {
+fn register_attached() {
     with_source(|jobs: &Jobs| with_worker(&jobs.shared, |_| ()));
 }
 
@@ -127,23 +110,28 @@ impl Worker {
     }
 }
 
-/// Calls `with` with the thread's worker in that pool, in which it takes a seat if it has none.
-/// `None` if it is seated in another one, or there is no seat left, or the thread exits.
+/// Calls `with` with the thread's worker in that pool, in which it takes a slot if it has none.
+/// `None` if it is registered in another one, or there is no slot left, or the thread exits.
 pub(crate) fn with_worker<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R) -> Option<R> {
-    if current().is_null() {
-        sit_down(shared, None)?;
+    if !has_worker() {
+        register(shared, None)?;
     }
     self::with(|worker| Some(with(worker.filter(|worker| worker.is_of(shared))?)))
 }
 
-/// Seats the thread in that pool: in a seat that is reserved for it, or in any. `None` if it has a
-/// seat, or there is none left, or the thread exits.
-pub(crate) fn sit_down(shared: &Arc<Shared>, reserved: Option<usize>) -> Option<()> {
-    if !current().is_null() {
+/// Registers the thread in that pool: in a slot that is reserved for it, or in any. `None` if it
+/// has a slot, or there is none left, or the thread exits.
+pub(crate) fn register(shared: &Arc<Shared>, reserved: Option<usize>) -> Option<()> {
+    if has_worker() {
         return None;
     }
-    let sit_down = |seated: &Seated| seated.sit_down(shared, reserved);
-    SEATED.try_with(sit_down).ok()?
+    let register = |registered: &Registered| {
+        let mut registered = registered.0.borrow_mut();
+        let worker = registered.insert(Box::new(Worker::register(shared, reserved)?));
+        set_current(&raw const **worker);
+        Some(())
+    };
+    REGISTERED.try_with(register).ok()?
 }
 
 /// Puts the job that `make` makes in reach of that pool's threads: of the calling one first, if it
@@ -165,14 +153,14 @@ pub(crate) fn spawn_job(
 pub(crate) fn inject(shared: &Arc<Shared>, job: JobRef) {
     shared.inject(job);
     if shared.is_ending() {
-        with_seat(shared, |worker| while worker.run(worker.find()) {});
+        with_slot(shared, |worker| while worker.run(worker.find()) {});
     }
 }
 
 /// Calls `with` with a worker of that pool, which the thread has until the end of the call, and
 /// which runs what it has spawned before.
 #[cold]
-pub(crate) fn with_seat<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R) -> R {
+pub(crate) fn with_slot<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R) -> R {
     /// Restores the worker that the thread had before.
     struct Restore(*const Worker);
 
@@ -182,18 +170,17 @@ pub(crate) fn with_seat<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R
         }
     }
 
-    let (seat, owner, host) = loop {
-        match shared.sit_down(None) {
-            Some(seat) => break seat,
+    let worker = loop {
+        match Worker::register(shared, None) {
+            Some(worker) => break worker,
             // The others are taken by threads that do the same.
             None => thread::yield_now(),
         }
     };
-    let worker = Worker::new(Arc::clone(shared), seat, owner, host);
     let restore = Restore(CURRENT.with(|current| current.replace(&raw const worker)));
     let result = catch_unwind(AssertUnwindSafe(|| with(&worker)));
     worker.run_the_rest();
     drop(restore);
-    worker.stand_up();
+    worker.unregister();
     result.unwrap_or_else(|payload| resume_unwind(payload))
 }

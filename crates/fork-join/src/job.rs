@@ -2,17 +2,20 @@
 //!
 //! Elsewhere a job is a [`JobRef`]: a value that is run once, and cannot be copied.
 
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::marker::PhantomData;
+#[cfg(not(all(loom, feature = "loom")))]
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 // std's in a model, too: it orders nothing.
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::AtomicPtr;
+use std::{mem, process};
 
+use filch_deque::{Steal, Stealer};
 use filch_processors::Piece;
+use filch_sync::atomic::{AtomicU64, Ordering};
 
 use crate::current;
-use crate::latch::Latch;
-use crate::search::Found;
 use crate::worker::Worker;
 
 /// The payload of a panic.
@@ -20,6 +23,9 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// A job that was taken out of its queue, or has not been put into one yet. The thread that has
 /// this has the job, and runs it once. One that is dropped never runs.
+///
+/// The address of the job; or the next one, if that was forked in an isolated region. (One that was
+/// spawned knows that itself.)
 #[must_use = "a job that is dropped never runs"]
 pub(crate) struct JobRef(NonNull<Job>);
 
@@ -39,8 +45,6 @@ pub(crate) struct Job {
 pub(crate) struct Kind {
     pub(crate) name: Name,
     pub(crate) run: unsafe fn(NonNull<Job>, &Worker),
-    /// The address of the scope's count, if the job is one of a scope.
-    pub(crate) scope: unsafe fn(NonNull<Job>) -> *const (),
 }
 
 impl Job {
@@ -56,27 +60,75 @@ impl Job {
     pub(crate) fn latch(&self) -> &Latch {
         &self.word
     }
-
-    /// Returns null: the [`scope`](Kind::scope) of jobs of no scope.
-    pub(crate) fn without_scope(_: NonNull<Self>) -> *const () {
-        ptr::null()
-    }
 }
 
 impl JobRef {
     /// # Safety
-    /// The job begins with that `Job`, with which the functions of its kind may be called, on any
-    /// thread: `run` once, at any time from now on, and `scope` until then. No panic comes out of
-    /// them.
+    /// The job begins with that `Job`, with which the function of its kind may be called, once, on
+    /// any thread, at any time from now on. No panic comes out of it.
     #[inline(always)]
     pub(crate) unsafe fn new(job: NonNull<Job>) -> Self {
         Self(job)
     }
 
+    /// Makes a job in a box, called as `N` is. One that is never run leaks.
+    ///
+    /// # Safety
+    /// The closure may change threads, what it borrows lives until it has run, and no panic comes
+    /// out of it.
+    pub(crate) unsafe fn boxed<F: FnOnce(&Worker), N>(run: F) -> Self {
+        let job = Box::new(BoxedJob::<F, N> {
+            job: Job::new(&BoxedJob::<F, N>::KIND),
+            run,
+            name: PhantomData,
+        });
+        // SAFETY: the kind is that of this type, and the box is the job's. The rest is the
+        // caller's.
+        unsafe { Self::new(NonNull::from(Box::leak(job)).cast()) }
+    }
+
+    /// Makes a job that nobody waits for, called as `N` is. A panic is told to the host. One that
+    /// is never run leaks.
+    #[cfg(not(all(loom, feature = "loom")))] // where nothing is spawned without a scope
+    pub(crate) fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> Self {
+        let run = |worker: &Worker| {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
+                worker.host.tell_panic(payload);
+            }
+        };
+        // SAFETY: it may change threads, and borrows nothing.
+        unsafe { Self::boxed::<_, N>(run) }
+    }
+
+    /// Steals the oldest job in that deque, if `accept` says so of the index where it lies: see
+    /// [`steal_if`](Stealer::steal_if).
+    pub(crate) fn steal_if(
+        forks: &Stealer<Entry>,
+        accept: impl FnOnce(u32) -> bool,
+    ) -> Steal<Self> {
+        // SAFETY: the thief has the only entry of a job that lies there until that has run
+        // (contract of `Entry::new`).
+        forks
+            .steal_if(accept)
+            .map(|entry| unsafe { Self::new(entry.0) })
+    }
+
+    /// Returns the job, which nobody has said that of, as one that is a part of an isolated region,
+    /// if it is.
+    pub(crate) fn in_region(self, is_isolated: bool) -> Self {
+        // SAFETY: a job has more than one byte, and this is its first.
+        Self(unsafe { self.0.byte_add(usize::from(is_isolated)) })
+    }
+
+    /// Returns whether it was forked in an isolated region.
+    pub(crate) fn is_isolated(&self) -> bool {
+        self.0.addr().get() % 2 == 1
+    }
+
     /// Runs the job on the calling thread. No panic comes out of it.
     pub(crate) fn run(self, worker: &Worker) {
         // SAFETY: once, as `self` is consumed and was made for one call (contract of `new`).
-        unsafe { (self.kind().run)(self.0, worker) }
+        unsafe { (self.kind().run)(self.job(), worker) }
     }
 
     /// The name of its closure.
@@ -84,45 +136,73 @@ impl JobRef {
         &self.kind().name
     }
 
-    /// Returns whether it is a job of the scope that has its count there.
-    pub(crate) fn is_of(&self, count: *const ()) -> bool {
-        // SAFETY: the job has not run (contract of `new`).
-        let own = unsafe { (self.kind().scope)(self.0) };
-        !own.is_null() && own == count
+    fn job(&self) -> NonNull<Job> {
+        // SAFETY: `in_region` has added as much.
+        unsafe { self.0.byte_sub(usize::from(self.is_isolated())) }
     }
 
     fn kind(&self) -> &'static Kind {
         // SAFETY: the job lies there until it has run (contract of `new`).
-        let address = unsafe { self.0.as_ref() }.word.held() as usize;
+        let address = unsafe { self.job().as_ref() }.word.held() as usize;
         // SAFETY: `Job::new` put it there, and it stays until a thief begins: this has not run.
         unsafe { &*ptr::with_exposed_provenance(address) }
     }
-}
 
-impl Found {
     /// Turns the job into a piece, as a pool of processors has it.
     pub(crate) fn into_piece(self) -> Piece {
         /// # Safety
         /// It was a job, which the caller has, and calls this with once.
-        unsafe fn run<const IS_ISOLATED: bool>(job: NonNull<()>) {
-            // SAFETY: the caller's.
-            let job = unsafe { JobRef::new(job.cast()) };
+        unsafe fn run(job: NonNull<()>) {
+            let job = JobRef(job.cast());
             current::with(|worker| match worker {
-                Some(worker) => worker.run(Some(Found {
-                    is_isolated: IS_ISOLATED,
-                    ..Found::from(job)
-                })),
+                Some(worker) => worker.run(Some(job)),
                 None => unreachable!("the thread that took the job has a worker"),
             });
         }
 
-        let run = match self.is_isolated {
-            true => run::<true>,
-            false => run::<false>,
-        };
         // SAFETY: a piece is run once, and so is the job, which may run on any thread at any time
-        // (contract of `JobRef::new`).
-        unsafe { Piece::new(self.job.0.cast(), run) }
+        // (contract of `new`).
+        unsafe { Piece::new(self.0.cast(), run) }
+    }
+}
+
+/// A closure in a box.
+#[repr(C)]
+struct BoxedJob<F, N> {
+    job: Job,
+    run: F,
+    name: PhantomData<N>,
+}
+
+impl<F: FnOnce(&Worker), N> BoxedJob<F, N> {
+    const KIND: Kind = Kind {
+        name: Name(type_name::<N>),
+        run: Self::run,
+    };
+
+    /// # Safety
+    /// It is the first field of such a job, and the caller has that.
+    unsafe fn run(job: NonNull<Job>, worker: &Worker) {
+        // SAFETY: `JobRef::boxed` made it of a box, and it is run once.
+        let boxed = unsafe { *Box::from_raw(job.cast::<Self>().as_ptr()) };
+        (boxed.run)(worker);
+    }
+}
+
+/// The address of a forked job. A thief gets it with the job; the owner takes the job back without
+/// reading it.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry(NonNull<Job>);
+
+// SAFETY: the thread that gets it has the job, which may change threads (contract of `JobRef`).
+unsafe impl Send for Entry {}
+
+impl Entry {
+    /// # Safety
+    /// A thread that steals it from a deque may make a [`JobRef`] of it.
+    #[inline(always)]
+    pub(crate) unsafe fn new(job: NonNull<Job>) -> Self {
+        Self(job)
     }
 }
 
@@ -153,4 +233,127 @@ impl NameCell {
         // SAFETY: `set` stored it, and was given something static.
         Some(unsafe { name.as_ref() }.get())
     }
+}
+
+/// The job is done: its result is there.
+const DONE: u64 = 1;
+/// The job's owner sleeps until it is done.
+const SLEEPS: u64 = 2;
+/// The job's thief has begun, and has put down who it is in place of the held value.
+const BEGUN: u64 = 4;
+/// The first of 15 bits: the slot of the thief.
+const THIEF: u32 = 3;
+/// The first of 32 bits: where the thief's deque ended when it began.
+const BASE: u32 = 32;
+
+/// The highest number of slots, whose numbers have 15 bits.
+pub(crate) const MAX_SLOTS: usize = (1 << 15) - 1;
+
+/// A job, or several, that a worker waits for, while it does something else or sleeps.
+pub trait Awaited {
+    /// Returns whether the wait is over. Then what was done happened before this.
+    fn is_done(&self) -> bool;
+
+    /// The thread that runs what is awaited, if that is one job and known.
+    fn thief(&self) -> Option<Thief>;
+
+    /// Announces that the worker in that slot is about to sleep, to be woken when it is done.
+    /// Returns `false` if it is done. May be called more than once.
+    fn sleep(&self, slot: usize) -> bool;
+}
+
+/// The word between the owner of a stolen job and its thief. Nobody looks at it before the job is
+/// stolen: the deque decides that. Until its thief begins, it holds what that has to read first: a
+/// fork, which is seldom stolen, then stores one word for both.
+#[derive(Debug)]
+pub struct Latch(AtomicU64);
+
+/// The thread that runs a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thief {
+    /// The thief's slot.
+    pub slot: usize,
+    /// The end of its deque when it began: all before is older than the job; all behind descends
+    /// from that, or from what the thief runs while it waits, or from a later job, once it is done.
+    pub base: u32,
+}
+
+impl Latch {
+    /// Makes the latch of a job that nobody has stolen. `held` is a multiple of 8.
+    #[inline(always)]
+    pub fn holding(held: u64) -> Self {
+        Self(AtomicU64::new(held))
+    }
+
+    /// Returns what it holds until the thief begins. For whoever has the job.
+    pub(crate) fn held(&self) -> u64 {
+        // ORDERING: Relaxed: it came with the job. The owner may add that it sleeps.
+        self.0.load(Ordering::Relaxed) & !(DONE | SLEEPS | BEGUN)
+    }
+
+    /// Notes that the thief begins.
+    pub fn begin(&self, thief: Thief) {
+        let word = BEGUN | (thief.slot as u64) << THIEF | u64::from(thief.base) << BASE;
+        // ORDERING: Release, for the Acquire in `thief`: the slot, which may be a moment old. An RMW,
+        // as the owner may have gone to sleep already.
+        self.0.fetch_xor(self.held() ^ word, Ordering::Release);
+    }
+
+    /// Notes that the thief has left its result, and returns whether the owner sleeps. The job may
+    /// be gone when this returns, and with it the latch.
+    #[must_use = "an owner that sleeps is to be woken"]
+    pub fn finish(&self) -> bool {
+        // ORDERING: Release, for the Acquire in `is_done`: the result. No Acquire: who the owner is
+        // came with the job.
+        self.0.swap(DONE, Ordering::Release) & SLEEPS != 0
+    }
+}
+
+impl Awaited for Latch {
+    #[inline]
+    fn is_done(&self) -> bool {
+        // ORDERING: Acquire, for the Release in `finish`, also through an RMW in `sleep`.
+        self.0.load(Ordering::Acquire) & DONE != 0
+    }
+
+    /// Returns the thief, if it has begun and is not done.
+    fn thief(&self) -> Option<Thief> {
+        // ORDERING: Acquire, for the Release in `begin`: the slot.
+        let word = self.0.load(Ordering::Acquire);
+        (word & BEGUN != 0).then_some(Thief {
+            slot: (word >> THIEF) as usize & MAX_SLOTS,
+            base: (word >> BASE) as u32,
+        })
+    }
+
+    /// Ignores the slot: the thief knows where the owner is.
+    fn sleep(&self, _: usize) -> bool {
+        // ORDERING: Relaxed: it says no more than this. `is_done` is asked before the result is
+        // touched.
+        self.0.fetch_or(SLEEPS, Ordering::Relaxed) & DONE == 0
+    }
+}
+
+/// Calls `wait`, which returns when what lies in the caller's frame is done. If it does not keep to
+/// that, or unwinds, the program ends: another thread would run a job in a frame that is gone.
+#[inline(always)]
+pub(crate) fn lend<R>(awaited: &impl Awaited, wait: impl FnOnce() -> R) -> R {
+    struct Abort;
+
+    impl Drop for Abort {
+        #[cold]
+        #[inline(never)]
+        fn drop(&mut self) {
+            eprintln!("a job was to be waited for, and was not: the program ends");
+            process::abort();
+        }
+    }
+
+    let abort = Abort;
+    let result = wait();
+    match awaited.is_done() {
+        true => mem::forget(abort),
+        false => drop(abort),
+    }
+    result
 }

@@ -9,24 +9,17 @@ use crate::scope;
 use crate::source::Jobs;
 use crate::worker::Worker;
 
-pub use crate::latch::{Awaited, Latch, Thief};
-pub use crate::shared::{Host, Shared};
-pub use crate::sleepers::Sleepers;
+pub use crate::job::{Awaited, Latch, Thief};
+pub use crate::shared::{Host, Shared, Sleepers};
 
 /// Returns the jobs as a pool of processors sees them.
 pub fn source(shared: &Arc<Shared>) -> impl Source {
     Jobs::new(shared)
 }
 
-/// Finishes the job with that latch, whose owner is in that seat, for its thief.
-pub fn finish(shared: &Shared, latch: &Latch, owner: usize) {
-    shared.finish(latch, owner);
-}
-
-/// Seats the calling thread. `None` if there is no seat left.
-pub fn sit_down(shared: &Arc<Shared>) -> Option<Worker> {
-    let (seat, owner, host) = shared.sit_down(None)?;
-    Some(Worker::new(Arc::clone(shared), seat, owner, host))
+/// Registers the calling thread. `None` if there is no slot left.
+pub fn register(shared: &Arc<Shared>) -> Option<Worker> {
+    Worker::register(shared, None)
 }
 
 /// Runs a job of another worker's, or one from outside, if there is one.

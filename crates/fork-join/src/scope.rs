@@ -6,15 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
 use filch_parker::Unparker;
-use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, Mutex, lock};
 
-use crate::boxed;
 use crate::current;
-use crate::job::{JobRef, Payload};
-use crate::latch::lend;
-use crate::open_jobs::OpenJobs;
+use crate::job::{Awaited, JobRef, Payload, Thief, lend};
 use crate::shared::Shared;
 use crate::worker::Worker;
 
@@ -27,7 +24,7 @@ pub struct Scope<'scope> {
     is_isolated: bool,
     /// The payload of the first job that panicked.
     panic: Mutex<Option<Payload>>,
-    /// The unparker of the thread that waits for the scope, if that has no seat in the pool.
+    /// The unparker of the thread that waits for the scope, if that has no slot in the pool.
     outsider: Option<Unparker>,
     /// Jobs borrow for `'scope`, neither more nor less.
     jobs: PhantomData<fn(&'scope ()) -> &'scope ()>,
@@ -114,7 +111,7 @@ impl<'scope> Scope<'scope> {
         F: Fn(&Worker, &Self) + Send + Sync + 'scope,
     {
         let job = Arc::new(job);
-        self.shared.tell_all(|| {
+        self.shared.tell_all(ptr::from_ref(&self.open).addr(), || {
             let job = Arc::clone(&job);
             self.open_job::<F>(None, move |worker, scope| job(worker, scope))
         });
@@ -141,7 +138,11 @@ impl<'scope> Scope<'scope> {
         worker: Option<&Worker>,
         job: impl FnOnce(&Worker, &Self) + Send + 'scope,
     ) -> JobRef {
-        let job = |worker: &Worker, scope: &Self| {
+        self.open.add(worker.map(Worker::index));
+        let scope = ptr::from_ref(self);
+        let run = move |worker: &Worker| {
+            // SAFETY: `run` waits for what is counted, and this has not ended.
+            let scope = unsafe { &*scope };
             let run = || match scope.is_cancelled() {
                 true => drop(job),
                 false if scope.is_isolated => worker.isolate(|worker| job(worker, scope)),
@@ -150,18 +151,11 @@ impl<'scope> Scope<'scope> {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
                 scope.keep(payload);
             }
+            scope.end_one(worker);
         };
-        boxed::of_scope::<N>(self, worker, job)
-    }
-
-    /// The address by which a wait tells the scope's jobs from others.
-    pub(crate) fn count_address(&self) -> *const () {
-        ptr::from_ref(&self.open).cast()
-    }
-
-    /// Adds one to the count, on the thread of that worker.
-    pub(crate) fn add_one(&self, worker: Option<&Worker>) {
-        self.open.add(worker.map(Worker::index));
+        // SAFETY: the closure is `Send`, the scope is `Sync`, and what the job borrows lives until
+        // the scope ends, which waits for it.
+        unsafe { JobRef::boxed::<_, N>(run) }
     }
 
     /// Takes one off the count for the body.
@@ -234,5 +228,125 @@ fn resume_body(payload: Payload, job: Option<Payload>) -> ! {
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+/// The word's upper bits: if set, the worker in that slot sleeps until the jobs have ended. The low
+/// half counts the jobs that have not ended, without those that the owner counts.
+const SLEEPS: u64 = 1 << 63;
+const SLEEPER: u32 = 32;
+const COUNT: u64 = u32::MAX as u64;
+
+/// The word's lead as long as the owner counts for itself: others may end more jobs than they have
+/// opened.
+const AHEAD: u64 = 1 << 31;
+
+/// No slot.
+const NOBODY: u32 = u32::MAX;
+
+/// The number of a scope's jobs that have not ended, and the worker that sleeps until they have.
+///
+/// The sum of two numbers. Each thread changes the word, in one RMW; but the one that opened the
+/// scope has a number for itself, which costs it none. When it goes to sleep it adds that to the
+/// word, for good: then whoever ends the last job must see that it is the last one.
+pub(crate) struct OpenJobs {
+    word: AtomicU64,
+    /// The owner's own, which may be negative.
+    own: AtomicU64,
+    /// The owner's slot, as long as it counts for itself.
+    owner: AtomicU32,
+}
+
+impl OpenJobs {
+    /// Counts one, the body. Its thread is the owner, if it has a slot.
+    #[inline(always)]
+    pub(crate) fn new(owner: Option<usize>) -> Self {
+        let word = if owner.is_some() { AHEAD } else { 1 };
+        Self {
+            word: AtomicU64::new(word),
+            own: AtomicU64::new(1_u64.wrapping_sub(word)),
+            owner: AtomicU32::new(owner.map_or(NOBODY, |slot| slot as u32)),
+        }
+    }
+
+    /// Returns the owner's slot, if it counts for itself.
+    pub(crate) fn owner(&self) -> Option<usize> {
+        // ORDERING: Relaxed: who finds itself there has written it, and goes by its own order.
+        let owner = self.owner.load(Ordering::Relaxed);
+        (owner != NOBODY).then_some(owner as usize)
+    }
+
+    /// Adds to what the owner counts for itself, if the thread in that slot is the owner, and does.
+    fn count_own(&self, slot: Option<usize>, change: i64) -> bool {
+        // ORDERING: Relaxed, both: the owner's thread alone reads and writes its number.
+        if slot.is_none() || slot != self.owner() {
+            return false;
+        }
+        let own = self.own.load(Ordering::Relaxed).wrapping_add_signed(change);
+        assert!(own != AHEAD, "a scope has 2^31 jobs");
+        self.own.store(own, Ordering::Relaxed);
+        true
+    }
+
+    /// Counts a job more, by a job of the scope or its body. The calling thread is registered in
+    /// that slot, if in any.
+    pub(crate) fn add(&self, slot: Option<usize>) {
+        if self.count_own(slot, 1) {
+            return;
+        }
+        // ORDERING: Relaxed: the caller's own job is open.
+        let before = self.word.fetch_add(1, Ordering::Relaxed);
+        assert!(before & COUNT != COUNT, "a scope has 2^31 jobs");
+    }
+
+    /// Ends a job on the thread in that slot. Returns the slot of the worker to be woken, if that
+    /// was the last job and a worker sleeps. The scope may be gone when this returns.
+    #[must_use = "a worker that sleeps is to be woken"]
+    pub(crate) fn end_one(&self, slot: Option<usize>) -> Option<usize> {
+        if self.count_own(slot, -1) {
+            return None;
+        }
+        // ORDERING: Release, for the Acquire in `is_done`: what the job did. That of other jobs,
+        // too: an exchange goes on with the release sequences of those before. The slot of the
+        // worker that sleeps is known: the job descends from what that worker did in it.
+        let before = self.word.fetch_sub(1, Ordering::Release);
+        let was_last = before & COUNT == 1 && before & SLEEPS != 0;
+        was_last.then_some(((before & !SLEEPS) >> SLEEPER) as usize)
+    }
+
+    /// Returns the number of jobs, if the word is that. Called by the thread that opened the scope.
+    fn count(&self, word: u64) -> u64 {
+        // ORDERING: Relaxed: this thread's own number.
+        let own = self.own.load(Ordering::Relaxed);
+        (word & COUNT).wrapping_add(own)
+    }
+}
+
+impl Awaited for OpenJobs {
+    #[inline]
+    fn is_done(&self) -> bool {
+        // ORDERING: Acquire, for the Release in `end_one`.
+        self.count(self.word.load(Ordering::Acquire)) == 0
+    }
+
+    fn thief(&self) -> Option<Thief> {
+        None
+    }
+
+    fn sleep(&self, slot: usize) -> bool {
+        // ORDERING: Relaxed: the slot says all. On failure, too: `is_done` is asked.
+        let announced = self
+            .word
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
+                let count = self.count(word);
+                (count != 0).then_some(count | SLEEPS | (slot as u64) << SLEEPER)
+            });
+        if announced.is_err() {
+            return false;
+        }
+        // ORDERING: Relaxed, both: by the owner, for itself.
+        self.own.store(0, Ordering::Relaxed);
+        self.owner.store(NOBODY, Ordering::Relaxed);
+        true
     }
 }

@@ -1,61 +1,54 @@
-//! The search of a thread for jobs: where it looks, and what it may take while it waits.
+//! The search of a thread for jobs: where it looks, what it may take while it waits, and how it
+//! gets at what others keep to themselves.
 
 use std::iter;
 use std::ptr;
 
-use crate::isolation::is_since;
-use crate::job::JobRef;
-use crate::latch::Awaited;
+use filch_deque::Request;
+use filch_sync::asymmetric::Refused;
+
+use crate::job::{Awaited, Entry, JobRef};
+use crate::shared::{Shared, WorkerSlot};
+use crate::stack::is_since;
 use crate::worker::Worker;
-
-/// A job that was taken out of its queue.
-pub(crate) struct Found {
-    pub(crate) job: JobRef,
-    /// `true` if forked in an isolated region. (One that was spawned knows that itself.)
-    pub(crate) is_isolated: bool,
-}
-
-impl From<JobRef> for Found {
-    fn from(job: JobRef) -> Self {
-        Self {
-            job,
-            is_isolated: false,
-        }
-    }
-}
 
 impl Worker {
     /// Finds a job that this worker has spawned, or must run itself; one that it or another worker
     /// has forked; or one from outside. If there is none, one that another worker keeps to itself.
-    pub(crate) fn find(&self) -> Option<Found> {
-        let insist = || self.shared.insist(Some(self.seat));
+    pub(crate) fn find(&self) -> Option<JobRef> {
+        let insist = || self.shared.insist(Some(self.slot));
         self.find_own()
             .or_else(|| self.steal())
-            .or_else(|| self.shared.common.pop().map(Found::from))
+            .or_else(|| self.shared.common.pop())
             .or_else(|| insist().then(|| self.steal())?)
     }
 
     /// Finds a job that this worker has spawned, or one that is for this thread alone.
     #[inline(always)]
-    pub(crate) fn find_own(&self) -> Option<Found> {
-        let only_own = || {
-            let own = &self.own_seat().own;
-            // A look spares most of what an empty queue costs.
-            (!own.is_empty()).then(|| own.pop())?
-        };
-        self.owner.spawned.pop().or_else(only_own).map(Found::from)
+    pub(crate) fn find_own(&self) -> Option<JobRef> {
+        let spawned = self.owner.spawned.pop();
+        // A look spares most of what an empty queue costs.
+        if spawned.is_some() || self.own_slot().own.is_empty() {
+            return spawned;
+        }
+        self.pop_own()
+    }
+
+    /// Takes a job that is for this thread alone.
+    pub(crate) fn pop_own(&self) -> Option<JobRef> {
+        self.own_slot().own.pop().map(|(job, _)| job)
     }
 
     /// Finds a job that was spawned here in the isolated region that the thread is in.
-    pub(crate) fn find_in_region(&self) -> Option<Found> {
+    pub(crate) fn find_in_region(&self) -> Option<JobRef> {
         let since = self.isolated_since.get()?;
         let spawned = &self.owner.spawned;
         let job = (spawned.position() > since).then(|| spawned.pop());
-        job.flatten().map(Found::from)
+        job.flatten()
     }
 
     /// Finds any job that may run on top of what this thread runs.
-    pub(crate) fn find_allowed(&self) -> Option<Found> {
+    pub(crate) fn find_allowed(&self) -> Option<JobRef> {
         match self.is_isolated() {
             true => self.find_in_region(),
             false => self.find(),
@@ -64,11 +57,11 @@ impl Worker {
 
     /// Steals the oldest job of a worker that shares some. One of its own is stolen, too: it waits
     /// in a frame of this thread's, and that has something else to wait for now.
-    fn steal(&self) -> Option<Found> {
-        let count = self.shared.seat_count();
+    fn steal(&self) -> Option<JobRef> {
+        let count = self.shared.slot_count();
         let first = self.next_victim.get();
         for victim in (0..count).map(|step| (first + step) % count) {
-            if victim == self.seat && self.forks().is_empty() {
+            if victim == self.slot && self.forks().is_empty() {
                 continue;
             }
             if let Some(job) = self.steal_of(victim) {
@@ -80,47 +73,109 @@ impl Worker {
         None
     }
 
-    /// Steals the oldest job of that seat's: forked, or else spawned.
-    pub(crate) fn steal_of(&self, victim: usize) -> Option<Found> {
-        let seat = self.shared.seat(victim);
-        seat.steal_forked_if(|_| true)
-            .or_else(|| seat.steal_spawned().map(Found::from))
+    /// Steals the oldest job of that slot's: forked, or else spawned.
+    pub(crate) fn steal_of(&self, victim: usize) -> Option<JobRef> {
+        let slot = self.shared.slot(victim);
+        slot.steal_forked_if(|_| true)
+            .or_else(|| slot.steal_spawned())
     }
 
     /// Steals a job that descends from the one with that latch, from the deque of its thief; or
     /// from one that the thief has begun in a wait. In there lie such jobs as long as it runs; when
     /// it is done, others may come in their place.
-    fn steal_back(&self, latch: &impl Awaited) -> Option<Found> {
+    fn steal_back(&self, latch: &impl Awaited) -> Option<JobRef> {
         let thief = latch.thief()?;
-        let seat = self.shared.seat(thief.seat);
+        let slot = self.shared.slot(thief.slot);
         let accept = |index| is_since(index, thief.base) && !latch.is_done();
-        seat.steal_forked_if(accept)
+        slot.steal_forked_if(accept)
     }
 
     /// Finds something that a wait for `awaited` may run. In an isolated region, a part of it:
     /// there the thief, too, begins nothing else.
-    pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<Found> {
+    pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<JobRef> {
         let share = || {
-            let count = ptr::from_ref(awaited).cast();
+            let count = ptr::from_ref(awaited).addr();
             self.is_isolated().then(|| self.find_share_of(count))?
         };
         self.steal_back(awaited)
             .or_else(|| self.find_allowed())
-            .or_else(|| share().map(Found::from))
+            .or_else(share)
     }
 
     /// Finds a job for this thread alone, of the scope that has its count there. The others stay.
-    fn find_share_of(&self, count: *const ()) -> Option<JobRef> {
-        let own = &self.own_seat().own;
+    fn find_share_of(&self, count: usize) -> Option<JobRef> {
+        let own = &self.own_slot().own;
         let mut others = Vec::new();
-        let share = iter::from_fn(|| own.pop()).find_map(|job| match job.is_of(count) {
+        let share = iter::from_fn(|| own.pop()).find_map(|(job, of)| match of == count {
             true => Some(job),
             false => {
-                others.push(job);
+                others.push((job, of));
                 None
             }
         });
         others.into_iter().for_each(|job| own.push(job));
         share
+    }
+}
+
+impl WorkerSlot {
+    /// Returns whether there is something in reach of any thread.
+    fn has_shared(&self) -> bool {
+        self.forks.is_shared() && !self.forks.is_empty() || !self.spawned.is_empty()
+    }
+
+    /// Returns whether its thread keeps something to itself, as far as others can know.
+    fn keeps_some(&self) -> bool {
+        !self.forks.is_shared() && !self.forks.is_empty()
+    }
+}
+
+impl Shared {
+    /// Returns whether there is a job in reach of any thread.
+    fn has_shared(&self) -> bool {
+        !self.common.is_empty() || self.all_slots().any(WorkerSlot::has_shared)
+    }
+
+    /// Returns whether a thread that looks for a job may find one. No more than a look.
+    pub(crate) fn may_have_some(&self) -> bool {
+        self.has_shared() || self.all_slots().any(|slot| !slot.forks.is_shared())
+    }
+
+    /// Returns whether another thread is to look, when the calling one has found a job in the place
+    /// of those that sleep. If not, each deque is asked again: the answer to what a sleeper had
+    /// asked may have gone to this thread, and the next push is to wake another.
+    pub(crate) fn leaves_some(&self) -> bool {
+        self.has_shared()
+            || self.all_slots().any(|slot| slot.forks.ask().is_some())
+            || self.has_shared()
+    }
+
+    /// Returns whether there is a job that any thread could take. A thread that sleeps after a
+    /// `false` has left none behind: it has announced its sleep before, and asks all others but the
+    /// one in its `own` slot, which keeps nothing to itself.
+    pub(crate) fn has_work(&self, own: Option<usize>) -> bool {
+        self.has_shared()
+            || self.await_answers(self.others(own).filter_map(|slot| slot.forks.ask()))
+    }
+
+    /// Makes threads share what they keep to themselves, for one that has found nothing. Returns
+    /// whether another look is worth it.
+    pub(crate) fn insist(&self, own: Option<usize>) -> bool {
+        let hidden = self.others(own).filter(|slot| slot.keeps_some());
+        self.await_answers(hidden.filter_map(|slot| slot.forks.ask()))
+    }
+
+    /// Gives the owners of these deques the time in which one that is at work answers, and then
+    /// goes without the answers of the others. Returns whether a job is in reach then, or may be
+    /// later.
+    fn await_answers<'a>(&'a self, requests: impl Iterator<Item = Request<'a, Entry>>) -> bool {
+        let requests: Vec<_> = requests.collect();
+        let awaited = Request::await_all(&requests, || self.has_shared());
+        awaited == Err(Refused::ForNow) || self.has_shared()
+    }
+
+    fn others(&self, own: Option<usize>) -> impl Iterator<Item = &WorkerSlot> {
+        let others = self.all_slots().enumerate();
+        others.filter_map(move |(slot, other)| (Some(slot) != own).then_some(other))
     }
 }

@@ -1,4 +1,4 @@
-//! The state that the workers of a pool share: their seats, the common queue, and the sleepers.
+//! The state that the workers of a pool share: their slots, the common queue, and the sleepers.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,16 +10,11 @@ use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
-use filch_sync::atomic::{AtomicBool, Ordering, fence};
+use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::forked::{Entry, steal_if};
-use crate::isolation::IsolationMark;
-use crate::job::{JobRef, Payload};
-use crate::latch::{Latch, MAX_SEATS};
-use crate::report::JobStack;
-use crate::search::Found;
-use crate::sleepers::Sleepers;
+use crate::job::{Entry, JobRef, Latch, MAX_SLOTS, Payload};
+use crate::stack::{IsolationMark, JobStack};
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 64;
@@ -27,7 +22,7 @@ const CAPACITY: usize = 64;
 /// The slots of a block in the queue of one thread's own jobs, which are seldom more than one.
 const OWN_BLOCK: usize = 8;
 
-/// The part of a seat that only the thread in it has.
+/// The part of a slot that only the thread in it has.
 pub(crate) struct Owner {
     /// The jobs that it has forked: on its stack, in nested order.
     pub(crate) forks: filch_deque::Worker<Entry>,
@@ -39,7 +34,7 @@ pub(crate) struct Owner {
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
-pub(crate) struct Seat {
+pub(crate) struct WorkerSlot {
     pub(crate) forks: Stealer<Entry>,
     pub(crate) spawned: Stealer<JobRef>,
     pub(crate) unparker: Unparker,
@@ -50,15 +45,16 @@ pub(crate) struct Seat {
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
     pub(crate) stack: Arc<JobStack>,
-    /// Jobs for the thread in it, and for no other one.
-    pub(crate) own: Injector<JobRef, OWN_BLOCK>,
+    /// Jobs for the thread in it, and for no other one; each with the address of its scope's count,
+    /// or 0.
+    pub(crate) own: Injector<(JobRef, usize), OWN_BLOCK>,
     /// `true` if a thread is there that will run those.
     listens: Mutex<bool>,
     /// `Some` while no thread is in it.
-    owner: Mutex<Option<Owner>>,
+    pub(crate) owner: Mutex<Option<Owner>>,
 }
 
-impl Seat {
+impl WorkerSlot {
     fn new(_: u32) -> Self {
         let owner = Owner {
             forks: filch_deque::Worker::biased(CAPACITY),
@@ -81,21 +77,18 @@ impl Seat {
     }
 }
 
-impl Seat {
+impl WorkerSlot {
     /// Steals the oldest job that its thread has forked, if `accept` says so of the index where it
     /// lies (see [`Stealer::steal_if`]).
-    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Found> {
+    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<JobRef> {
         let index = Cell::new(0);
         let job = insist(|| {
-            steal_if(&self.forks, |at| {
+            JobRef::steal_if(&self.forks, |at| {
                 index.set(at);
                 accept(at)
             })
         })?;
-        Some(Found {
-            is_isolated: self.isolation.has(index.get()),
-            ..Found::from(job)
-        })
+        Some(job.in_region(self.isolation.has(index.get())))
     }
 
     /// Steals the oldest job that its thread has spawned.
@@ -122,12 +115,12 @@ fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
 
 /// The state that the workers of a pool share.
 pub struct Shared {
-    pub(crate) seats: Slab<Seat>,
-    /// Jobs from threads that have no seat.
+    pub(crate) slots: Slab<WorkerSlot>,
+    /// Jobs from threads that have no slot.
     pub(crate) common: Injector<JobRef>,
     pub(crate) sleepers: Sleepers,
-    /// Kept by the pool and by each thread that is seated: from here it would be a circle.
-    host: Weak<dyn Host>,
+    /// Kept by the pool and by each thread that is registered: from here it would be a circle.
+    pub(crate) host: Weak<dyn Host>,
     /// The time that a joiner that finds nothing looks on before it sleeps.
     pub(crate) patience: AdaptiveSpinner,
     /// The largest number of jobs on a stack that are no parts of one another.
@@ -167,100 +160,84 @@ pub trait Host: Send + Sync {
 }
 
 impl Shared {
-    /// Makes a pool in which nobody is seated. At most `nested_jobs` that are no parts of one
+    /// Makes a pool in which nobody is registered. At most `nested_jobs` that are no parts of one
     /// another stand on a stack.
     pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner, nested_jobs: u32) -> Self {
         Self {
-            seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
+            slots: Slab::with_limit(WorkerSlot::new, MAX_SLOTS as u32),
             common: Injector::new(),
-            sleepers: Sleepers::new(),
+            sleepers: Sleepers::default(),
             host,
             patience,
             nested_jobs,
         }
     }
 
-    /// Returns the number of seats, taken or not.
-    pub(crate) fn seat_count(&self) -> usize {
-        self.seats.high_water() as usize
+    /// Returns the number of slots, taken or not.
+    pub(crate) fn slot_count(&self) -> usize {
+        self.slots.high_water() as usize
     }
 
-    /// One of the seats that there are.
-    pub(crate) fn seat(&self, seat: usize) -> &Seat {
-        match self.seats.get(seat as u32) {
-            Some(seat) => seat,
-            None => unreachable!("seats stay"),
+    /// One of the slots that there are.
+    pub(crate) fn slot(&self, slot: usize) -> &WorkerSlot {
+        match self.slots.get(slot as u32) {
+            Some(slot) => slot,
+            None => unreachable!("slots stay"),
         }
     }
 
     /// All of them.
-    pub(crate) fn all_seats(&self) -> impl Iterator<Item = &Seat> {
-        (0..self.seat_count()).map(|seat| self.seat(seat))
+    pub(crate) fn all_slots(&self) -> impl Iterator<Item = &WorkerSlot> {
+        (0..self.slot_count()).map(|slot| self.slot(slot))
     }
 
-    /// Reserves a seat for a thread that is to come: what every thread is told, it is told already.
+    /// Reserves a slot for a thread that is to come: what every thread is told, it is told already.
     /// `None`: there is none left.
     pub(crate) fn reserve(&self) -> Option<usize> {
-        let seat = self.seats.allocate().ok()? as usize;
-        *lock(&self.seat(seat).listens) = true;
-        Some(seat)
+        let slot = self.slots.allocate().ok()? as usize;
+        *lock(&self.slot(slot).listens) = true;
+        Some(slot)
     }
 
-    /// Seats the calling thread, which keeps the host: where it is told to, or anywhere.
-    pub(crate) fn sit_down(
-        &self,
-        reserved: Option<usize>,
-    ) -> Option<(usize, Owner, Arc<dyn Host>)> {
-        let host = self.host.upgrade()?;
-        let seat = reserved.or_else(|| self.reserve())?;
-        let owner = lock(&self.seat(seat).owner).take()?;
-        Some((seat, owner, host))
+    /// Returns whether a thread is registered in that slot.
+    pub(crate) fn is_registered(&self, slot: usize) -> bool {
+        lock(&self.slot(slot).owner).is_none()
     }
 
-    /// Returns whether a thread sits in that seat.
-    pub(crate) fn is_seated(&self, seat: usize) -> bool {
-        lock(&self.seat(seat).owner).is_none()
-    }
-
-    /// Ends the listening of the thread in that seat, if no job is for it alone; returns whether.
-    pub(crate) fn try_stop_listening(&self, seat: usize) -> bool {
-        let seat = self.seat(seat);
-        let mut listens = lock(&seat.listens);
-        *listens = !seat.own.is_empty();
+    /// Ends the listening of the thread in that slot, if no job is for it alone; returns whether.
+    pub(crate) fn try_stop_listening(&self, slot: usize) -> bool {
+        let slot = self.slot(slot);
+        let mut listens = lock(&slot.listens);
+        *listens = !slot.own.is_empty();
         !*listens
     }
 
-    /// Makes every thread that is seated run a job that `make` makes for it.
-    pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef) {
-        for seat in self.all_seats() {
-            let listens = lock(&seat.listens);
+    /// Makes every registered thread run a job that `make` makes for it, of the scope that has its
+    /// count there, or 0.
+    pub(crate) fn tell_all(&self, count: usize, mut make: impl FnMut() -> JobRef) {
+        for slot in self.all_slots() {
+            let listens = lock(&slot.listens);
             if *listens {
-                seat.own.push(make());
+                slot.own.push((make(), count));
             }
         }
         // Those that wait in the middle of a job, and those that have nothing to do.
-        (0..self.seat_count()).for_each(|seat| self.wake(seat));
+        (0..self.slot_count()).for_each(|slot| self.wake(slot));
         if let Some(host) = self.host.upgrade() {
             host.nudge_threads();
         }
     }
 
-    /// Takes the thread off its seat; it leaves nothing in its deque.
-    pub(crate) fn stand_up(&self, seat: usize, owner: Owner) {
-        *lock(&self.seat(seat).owner) = Some(owner);
-        self.seats.release(seat as u32);
-    }
-
     /// Marks the job done, and wakes its owner, if that sleeps. The job may be gone on return.
-    pub(crate) fn finish(&self, latch: &Latch, owner: usize) {
+    pub fn finish(&self, latch: &Latch, owner: usize) {
         if latch.finish() {
             self.wake(owner);
         }
     }
 
-    /// Wakes the worker that waits in that seat.
-    pub(crate) fn wake(&self, seat: usize) {
-        self.seat(seat).unparker.unpark();
+    /// Wakes the worker that waits in that slot.
+    pub(crate) fn wake(&self, slot: usize) {
+        self.slot(slot).unparker.unpark();
     }
 
     /// Wakes a thread to look for what was published: one that waits in the middle of a job, or one
@@ -274,11 +251,11 @@ impl Shared {
 
     /// Wakes a thread for what has been shared of a biased deque: the caller knows each thread that
     /// sleeps, and had not seen it (see [`Stealer::ask`]). Also one that had not seen the deque:
-    /// seats are counted by exchanges of one word, of which the caller's came second.
+    /// slots are counted by exchanges of one word, of which the caller's came second.
     pub(crate) fn wake_one_known(&self, host: &dyn Host) {
-        let flags = || self.all_seats().map(|seat| &*seat.sleeps);
+        let flags = || self.all_slots().map(|slot| &*slot.sleeps);
         match self.sleepers.choose(flags) {
-            Some(seat) => self.wake(seat),
+            Some(slot) => self.wake(slot),
             None => host.notify(),
         }
     }
@@ -286,10 +263,10 @@ impl Shared {
     /// Tells each thread that runs jobs to ask the host, at its next fork or join, whether it
     /// should make way.
     pub(crate) fn hurry(&self) {
-        for seat in self.all_seats() {
+        for slot in self.all_slots() {
             // ORDERING: Relaxed: a request, which is repeated.
-            seat.is_hurried.store(true, Ordering::Relaxed);
-            seat.ask();
+            slot.is_hurried.store(true, Ordering::Relaxed);
+            slot.ask();
         }
     }
 
@@ -298,7 +275,7 @@ impl Shared {
         self.host.upgrade().is_some_and(|host| host.is_ending())
     }
 
-    /// Queues a job from a thread without a seat.
+    /// Queues a job from a thread without a slot.
     pub(crate) fn inject(&self, job: JobRef) {
         self.common.push(job);
         // Without a host there is no thread.
@@ -313,5 +290,62 @@ impl fmt::Debug for Shared {
         f.debug_struct("Shared")
             .field("sleepers", &self.sleepers)
             .finish_non_exhaustive()
+    }
+}
+
+/// The number of workers that sleep in the middle of a job, because a branch of theirs was stolen
+/// and takes long. Each has a flag, which it raises, and which the thread that wakes it for
+/// work takes down.
+///
+/// The count is never less than the number of flags that are up: it is raised before a flag, and
+/// lowered after it.
+#[derive(Debug, Default)]
+pub struct Sleepers(AtomicUsize);
+
+impl Sleepers {
+    /// Announces that the thread with that flag is about to sleep. After this it sees all that was
+    /// published before a fence and a [`choose`](Self::choose) that did not see it.
+    pub fn announce(&self, flag: &AtomicBool) {
+        // ORDERING: Relaxed: by the fence.
+        self.0.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: Release, for the Acquire in `withdraw`: the count goes up before it goes down,
+        // so that it does not tell of one sleeper less in between. (loom cannot show it: its RMWs
+        // take effect in the order of the program.)
+        flag.swap(true, Ordering::Release);
+        // ORDERING: SeqCst, partner of the fence before `choose`: one of the two sees the other.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Chooses one of the threads with these flags to look for what was published. The flags are
+    /// asked for when that is there to see.
+    ///
+    /// The caller has passed a `SeqCst` fence since; or each thread that is about to sleep, and
+    /// does not see it, has made itself known by asking for it.
+    pub fn choose<'flag, Flags>(&self, flags: impl FnOnce() -> Flags) -> Option<usize>
+    where
+        Flags: Iterator<Item = &'flag AtomicBool>,
+    {
+        // ORDERING: Relaxed: by the caller's fence, or what stands in its place.
+        if self.0.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        flags().position(|flag| self.withdraw(flag))
+    }
+
+    /// Ends the announced sleep. `false`: it was chosen to look for work meanwhile.
+    #[must_use = "one that was chosen is to look for work, or to choose another"]
+    pub fn withdraw(&self, flag: &AtomicBool) -> bool {
+        // ORDERING: Relaxed: a look that spares the line. In `choose`, as there.
+        if !flag.load(Ordering::Relaxed) {
+            return false;
+        }
+        // ORDERING: Acquire, for the Release in `announce`. (loom cannot show it, as there.) An
+        // exchange, so that one thread takes it down.
+        let taken = flag.swap(false, Ordering::Acquire);
+        if taken {
+            // ORDERING: Relaxed: after the addition, by the exchange.
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+        taken
     }
 }

@@ -32,7 +32,7 @@ impl Jobs {
 
 impl Source for Jobs {
     fn take(&self) -> Option<Piece> {
-        // A thread that never finds one takes no seat.
+        // A thread that never finds one takes no slot.
         if !current::has_worker() && !self.shared.may_have_some() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The worker of a thread that runs jobs: its deque, and its seat among the others.
+//! The worker of a thread that runs jobs: its deque, and its slot among the others.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,26 +6,22 @@ use std::ptr;
 use std::sync::Arc as StdArc;
 
 use filch_parker::Spin;
-
-use crate::forked::Entry;
-use crate::job::JobRef;
-use crate::latch::{Awaited, Thief};
-use crate::report::Doing;
-use crate::search::Found;
-use crate::shared::{Host, Owner, Seat, Shared};
-
-use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
+use filch_sync::{Arc, lock};
+
+use crate::job::{Awaited, Entry, JobRef, Thief};
+use crate::shared::{Host, Owner, Shared, WorkerSlot};
+use crate::stack::Doing;
 
 /// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
 /// storage. Jobs are given it.
 pub struct Worker {
     pub(crate) owner: Owner,
-    /// The seat in which it sits.
-    pub(crate) seat: usize,
+    /// The slot in which it is registered.
+    pub(crate) slot: usize,
     pub(crate) shared: Arc<Shared>,
     pub(crate) host: StdArc<dyn Host>,
-    /// The seat where it looks first for a victim.
+    /// The slot where it looks first for a victim.
     pub(crate) next_victim: Cell<usize>,
     /// In an [isolated](Self::isolate) region: the position in `spawned` from which on all jobs
     /// were spawned in it.
@@ -37,27 +33,32 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        seat: usize,
-        owner: Owner,
-        host: StdArc<dyn Host>,
-    ) -> Self {
-        Self {
-            owner,
-            seat,
-            shared,
+    /// Registers the calling thread: in a slot that is reserved for it, or in any. `None`: there is
+    /// none left, or the pool is gone.
+    pub(crate) fn register(shared: &Arc<Shared>, reserved: Option<usize>) -> Option<Self> {
+        let host = shared.host.upgrade()?;
+        let slot = reserved.or_else(|| shared.reserve())?;
+        Some(Self {
+            owner: lock(&shared.slot(slot).owner).take()?,
+            slot,
+            shared: Arc::clone(shared),
             host,
-            next_victim: Cell::new(seat),
+            next_victim: Cell::new(slot),
             isolated_since: Cell::new(None),
             nested: Cell::new(0),
             stack_floor: Cell::new(0),
-        }
+        })
+    }
+
+    /// Leaves the slot, as the thread exits. It leaves nothing in its deques.
+    pub(crate) fn unregister(self) {
+        *lock(&self.shared.slot(self.slot).owner) = Some(self.owner);
+        self.shared.slots.release(self.slot as u32);
     }
 
     /// Returns the part of this worker that others see.
-    pub(crate) fn own_seat(&self) -> &Seat {
-        self.shared.seat(self.seat)
+    pub(crate) fn own_slot(&self) -> &WorkerSlot {
+        self.shared.slot(self.slot)
     }
 
     /// Returns the deque of what it has forked: `join` alone puts a job in, and takes it back or
@@ -70,19 +71,19 @@ impl Worker {
     /// Returns the thread as the thief of a job that it is about to run.
     pub(crate) fn as_thief(&self) -> Thief {
         Thief {
-            seat: self.seat,
+            slot: self.slot,
             base: self.forks().position() as u32,
         }
     }
 
     /// The number of its thread among those of the pool, from 0 on. No two have the same at a time.
     pub fn index(&self) -> usize {
-        self.seat
+        self.slot
     }
 
     /// Returns the most threads that the pool has had at a time, above each [index](Self::index).
     pub fn threads(&self) -> usize {
-        self.shared.seat_count()
+        self.shared.slot_count()
     }
 
     /// Shows others what it has forked: this thread is not going to join any of it soon.
@@ -107,14 +108,14 @@ impl Worker {
             false => self.shared.wake_one_known(&*self.host),
             // The thread has taken the job before it was told, and may have asked again and gone to
             // sleep before the answer, which took that down: the next push is to tell it.
-            true => self.own_seat().ask(),
+            true => self.own_slot().ask(),
         }
         self.make_way_if_hurried();
     }
 
     /// Makes way for others, if they want that.
     fn make_way_if_hurried(&self) {
-        let is_hurried = &*self.own_seat().is_hurried;
+        let is_hurried = &*self.own_slot().is_hurried;
         // ORDERING: Relaxed: a request, which is repeated.
         if is_hurried.load(Ordering::Relaxed) {
             // ORDERING: Relaxed: as above.
@@ -142,20 +143,20 @@ impl Worker {
     /// there was one.
     #[inline(never)]
     pub(crate) fn run_one_for_this_thread(&self) -> bool {
-        !self.own_seat().own.is_empty() && self.run(self.find_own())
+        !self.own_slot().own.is_empty() && self.run(self.find_own())
     }
 
     /// Runs, as the thread exits, what only it will run, and what it has spawned, which others
     /// might not come for.
     pub(crate) fn run_the_rest(&self) {
-        while self.run(self.owner.spawned.pop().map(Found::from)) {}
+        while self.run(self.owner.spawned.pop()) {}
         self.stop_listening();
     }
 
     /// Runs the jobs that are for this thread alone, and there will be no more.
     pub(crate) fn stop_listening(&self) {
-        while !self.shared.try_stop_listening(self.seat) {
-            self.run(self.own_seat().own.pop().map(Found::from));
+        while !self.shared.try_stop_listening(self.slot) {
+            self.run(self.pop_own());
         }
     }
 
@@ -192,7 +193,7 @@ impl Worker {
     /// Looks for something to do, and sleeps, until the job is done. Returns what it has found
     /// before that.
     #[inline(never)]
-    fn look_beside(&self, latch: &impl Awaited) -> Option<Found> {
+    fn look_beside(&self, latch: &impl Awaited) -> Option<JobRef> {
         let stack = &self.owner.stack;
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
@@ -220,22 +221,22 @@ impl Worker {
     fn sleep(&self, latch: &impl Awaited) -> bool {
         if self.is_isolated() {
             // It can do nothing for others.
-            if latch.sleep(self.seat) {
+            if latch.sleep(self.slot) {
                 self.rest();
             }
             return false;
         }
         let sleepers = &self.shared.sleepers;
-        let seat = self.own_seat();
+        let slot = self.own_slot();
         // The jobs that it has run since it began to wait may have taken its deque back.
         self.share();
-        sleepers.announce(&seat.sleeps);
+        sleepers.announce(&slot.sleeps);
         // The last look: what was published before the fence in there is ours to see. (After a job
         // for this thread alone comes an unpark.)
-        if !self.shared.has_work(Some(self.seat)) && latch.sleep(self.seat) {
+        if !self.shared.has_work(Some(self.slot)) && latch.sleep(self.slot) {
             self.rest();
         }
-        !sleepers.withdraw(&seat.sleeps)
+        !sleepers.withdraw(&slot.sleeps)
     }
 
     /// Sleeps until it is woken. What the host has to run beside jobs may run meanwhile.
@@ -288,20 +289,15 @@ impl Worker {
 
     /// Returns whether jobs of this worker's wait: forked and not begun, or spawned.
     pub fn has_jobs(&self) -> bool {
-        let seat = self.own_seat();
-        !(self.forks().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
-    }
-
-    /// Leaves the seat, as the thread exits.
-    pub(crate) fn stand_up(self) {
-        self.shared.stand_up(self.seat, self.owner);
+        let slot = self.own_slot();
+        !(self.forks().is_empty() && self.owner.spawned.is_empty() && slot.own.is_empty())
     }
 }
 
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker")
-            .field("seat", &self.seat)
+            .field("slot", &self.slot)
             .finish_non_exhaustive()
     }
 }

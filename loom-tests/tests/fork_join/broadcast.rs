@@ -2,11 +2,11 @@
 
 use std::array;
 
-use filch_fork_join::protocol::{Latch, Thief, finish, wait};
+use filch_fork_join::protocol::{Latch, Thief, wait};
 use filch_sync::Arc;
 use loom_tests::{Bound, beside};
 
-use crate::{Plain, seat, shared};
+use crate::{Plain, registered, shared};
 
 /// Two threads: one has a job run on both, and waits for the end of it; the other one waits for a
 /// branch, which ends after that, and may sleep before it is told. Each runs its share once. A
@@ -16,13 +16,13 @@ fn a_joiner_takes_part() {
     Bound::preemptions(2, 13_000)
         .outcomes("broadcast: beside a joiner that goes to sleep", || {
             let shared = shared();
-            let (caller, joiner) = (seat(&shared), seat(&shared));
+            let (caller, joiner) = (registered(&shared), registered(&shared));
             let latch = Arc::new(Latch::holding(0));
             latch.begin(Thief {
-                seat: caller.index(),
+                slot: caller.index(),
                 base: 0,
             });
-            let joiner_seat = joiner.index();
+            let joiner_slot = joiner.index();
             let joins = beside(&latch, move |latch| wait(&joiner, latch));
             let shares: [Plain; 2] = array::from_fn(|_| Plain::new());
             caller.scope(|scope| {
@@ -32,7 +32,7 @@ fn a_joiner_takes_part() {
                 });
             });
             assert!(shares.iter().all(|share| share.get() == 1), "not once each");
-            finish(&shared, &latch, joiner_seat);
+            shared.finish(&latch, joiner_slot);
             joins.join().unwrap();
         })
         .assert_exactly([()]);

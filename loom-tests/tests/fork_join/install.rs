@@ -7,7 +7,7 @@ use filch_parker::Parker;
 use filch_sync::thread;
 use loom_tests::Bound;
 
-use crate::{Plain, seat, shared_with_a_host};
+use crate::{Plain, registered, shared_with_a_host};
 
 /// Two threads: an outside thread has work done, which panics or not, and sleeps meanwhile; the
 /// host's thread sleeps until it is told. A failure: either sleeps for ever (a deadlock), the
@@ -15,7 +15,7 @@ use crate::{Plain, seat, shared_with_a_host};
 /// or the panic does not arrive.
 fn installing(panics: bool) {
     let (shared, host, _kept) = shared_with_a_host();
-    let worker = seat(&shared);
+    let worker = registered(&shared);
     let machine = thread::spawn(move || {
         host.park();
         assert!(run_one(&worker), "told of nothing");

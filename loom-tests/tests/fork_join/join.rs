@@ -4,7 +4,7 @@ use filch_fork_join::Worker;
 use filch_parker::Parker;
 use loom_tests::Bound;
 
-use crate::{Plain, seat, shared, thief};
+use crate::{Plain, registered, shared, thief};
 
 /// A branch of a join: it runs once, after the join began and before the join ends.
 struct Branch<'fork> {
@@ -20,7 +20,7 @@ impl<'fork> Branch<'fork> {
         }
     }
 
-    /// Runs, and returns the seat in which it does.
+    /// Runs, and returns the slot in which it does.
     fn run(&self, worker: &Worker) -> usize {
         assert_eq!(self.before.get(), 1, "it runs before the fork");
         assert_eq!(self.after.get(), 0, "it runs twice");
@@ -43,7 +43,7 @@ fn each_branch_runs_once() {
     Bound::preemptions(1, 33_000)
         .outcomes("join: two forks and a thief", || {
             let shared = shared();
-            let worker = seat(&shared);
+            let worker = registered(&shared);
             let thief = thief(&shared, 2);
             let before = Plain::new();
             before.set(1);
@@ -75,7 +75,7 @@ fn each_branch_runs_once() {
 fn an_owner_steals_back_from_its_thief() {
     Bound::preemptions(1, 6_400).check("join: the owner takes part in what was stolen", || {
         let shared = shared();
-        let worker = seat(&shared);
+        let worker = registered(&shared);
         let (begun, ran) = (Parker::new(), Parker::new());
         let (beginner, runner) = (begun.unparker(), ran.unparker());
         let (thief, ()) = worker.join(

@@ -1,16 +1,16 @@
 //! The latch between the owner of a stolen job and its thief.
 
-use filch_fork_join::protocol::{Awaited, Latch, Thief, finish, wait};
+use filch_fork_join::protocol::{Awaited, Latch, Thief, wait};
 use filch_parker::Parker;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, beside};
 
-use crate::{Plain, seat, shared};
+use crate::{Plain, registered, shared};
 
 /// The latch's word before the job begins, in place of a kind.
 const HELD: u64 = 8 << 40 | 8;
 
-const THIEF: Thief = Thief { seat: 5, base: 9 };
+const THIEF: Thief = Thief { slot: 5, base: 9 };
 
 /// Two threads: the thief leaves its result and finishes, while the owner goes to sleep. If the
 /// owner has said so before, the thief is to wake it; if not, the owner does not sleep. A failure:
@@ -69,19 +69,19 @@ fn a_thief_begins_beside_a_sleep() {
             assert!(latch.finish());
             assert_eq!(latch.thief(), None);
             assert!(latch.is_done() && !latch.sleep(0));
-            seen.map(|thief| (thief.seat, thief.base))
+            seen.map(|thief| (thief.slot, thief.base))
         })
-        .assert_exactly([None, Some((THIEF.seat, THIEF.base))]);
+        .assert_exactly([None, Some((THIEF.slot, THIEF.base))]);
 }
 
-/// Two threads: an owner, and a thief that has just taken its seat. The owner looks into the
-/// thief's deque. A failure: it reads the number of a seat that it cannot see yet, and panics in
+/// Two threads: an owner, and a thief that has just taken its slot. The owner looks into the
+/// thief's deque. A failure: it reads the number of a slot that it cannot see yet, and panics in
 /// the middle of its job.
 #[test]
-fn the_seat_of_a_newcomer_is_seen() {
-    Bound::preemptions(2, 610).check("latch: the seat of a newcomer", || {
+fn the_slot_of_a_newcomer_is_seen() {
+    Bound::preemptions(2, 610).check("latch: the slot of a newcomer", || {
         let shared = shared();
-        let owner = seat(&shared);
+        let owner = registered(&shared);
         let latch = Arc::new(Latch::holding(HELD));
         let crossing = Crossing::new();
         let thief = thread::spawn({
@@ -89,13 +89,13 @@ fn the_seat_of_a_newcomer_is_seen() {
             let crossing = crossing.clone();
             let owner = owner.index();
             move || {
-                let worker = seat(&shared);
+                let worker = registered(&shared);
                 latch.begin(Thief {
-                    seat: worker.index(),
+                    slot: worker.index(),
                     base: 0,
                 });
                 crossing.pass();
-                finish(&shared, &latch, owner);
+                shared.finish(&latch, owner);
             }
         });
         crossing.pass();

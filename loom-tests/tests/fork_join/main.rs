@@ -1,7 +1,7 @@
 //! Fork/join: each branch runs once, what a joiner waits for wakes it, and no work waits beside
 //! sleepers that nobody told.
 //!
-//! The workers are those that ship, without a pool's threads: a model's threads take their seats
+//! The workers are those that ship, without a pool's threads: a model's threads take their slots
 //! themselves, and have no patience, so that a joiner that finds nothing sleeps at once. Their
 //! parkers really sleep: a wake-up that is lost is a deadlock, which loom reports.
 #![cfg(loom)]
@@ -19,7 +19,7 @@ use std::any::Any;
 use std::sync::{Arc as StdArc, LazyLock, Mutex as StdMutex};
 
 use filch_fork_join::Worker;
-use filch_fork_join::protocol::{Host, Shared, run_one, sit_down};
+use filch_fork_join::protocol::{Host, Shared, register, run_one};
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_sync::Arc;
 use filch_sync::cell::UnsafeCell;
@@ -75,13 +75,13 @@ fn shared_with_a_host() -> (Arc<Shared>, Parker, StdArc<dyn Host>) {
     (shared_by(&host), parker, host)
 }
 
-fn seat(shared: &Arc<Shared>) -> Worker {
-    sit_down(shared).expect("there are seats")
+fn registered(shared: &Arc<Shared>) -> Worker {
+    register(shared).expect("there are slots")
 }
 
-/// Seats a thief that makes `attempts` attempts at a job, and says how many it ran.
+/// Registers a thief that makes `attempts` attempts at a job, and says how many it ran.
 fn thief(shared: &Arc<Shared>, attempts: usize) -> JoinHandle<usize> {
-    let worker = seat(shared);
+    let worker = registered(shared);
     thread::spawn(move || (0..attempts).filter(|_| run_one(&worker)).count())
 }
 

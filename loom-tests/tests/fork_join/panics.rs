@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use loom_tests::Bound;
 
-use crate::{Plain, seat, shared, thief};
+use crate::{Plain, registered, shared, thief};
 
 /// A panic without the hook.
 fn give_up(what: &'static str) -> ! {
@@ -21,7 +21,7 @@ fn what(payload: Box<dyn Any + Send>) -> &'static str {
 /// ended when the panic leaves the join.
 fn panicking(a_panics: bool, b_panics: bool) -> (bool, Option<&'static str>) {
     let shared = shared();
-    let worker = seat(&shared);
+    let worker = registered(&shared);
     let thief = thief(&shared, 1);
     let borrowed = Plain::new();
     let here = worker.index();

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use filch_fork_join::Worker;
 use loom_tests::Bound;
 
-use crate::{Plain, seat, shared, thief};
+use crate::{Plain, registered, shared, thief};
 
 /// A cell that a job of a scope borrows: it runs once, after what was before it, and the scope's
 /// end is after it.
@@ -21,11 +21,11 @@ impl Mark {
         self.0.set(1 + worker.index() as u32);
     }
 
-    /// Returns the seat in which it ran. The scope is over: nobody else touches it.
+    /// Returns the slot in which it ran. The scope is over: nobody else touches it.
     fn ran_in(&self) -> usize {
-        let seat = self.0.get().checked_sub(1).expect("the scope has ended");
+        let slot = self.0.get().checked_sub(1).expect("the scope has ended");
         self.0.set(0);
-        seat as usize
+        slot as usize
     }
 }
 
@@ -37,7 +37,7 @@ fn the_end_waits_for_all_jobs() {
     Bound::preemptions(2, 2_400)
         .outcomes("scope: two jobs and a thief", || {
             let shared = shared();
-            let worker = seat(&shared);
+            let worker = registered(&shared);
             let thief = thief(&shared, 2);
             let marks = [Mark::new(), Mark::new()];
             worker.scope(|scope| {
@@ -61,7 +61,7 @@ fn a_job_may_spawn_another_one() {
     Bound::preemptions(2, 5_200)
         .outcomes("scope: a job of a job", || {
             let shared = shared();
-            let worker = seat(&shared);
+            let worker = registered(&shared);
             let thief = thief(&shared, 2);
             let marks = [Mark::new(), Mark::new()];
             let [first, second] = &marks;
@@ -86,7 +86,7 @@ fn a_panic_waits_for_the_other_job() {
     Bound::preemptions(2, 2_400)
         .outcomes("scope: a job that panics", || {
             let shared = shared();
-            let worker = seat(&shared);
+            let worker = registered(&shared);
             let thief = thief(&shared, 2);
             let mark = Mark::new();
             let scope = catch_unwind(AssertUnwindSafe(|| {

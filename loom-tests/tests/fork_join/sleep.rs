@@ -3,14 +3,14 @@
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
 use filch_fork_join::Worker;
-use filch_fork_join::protocol::{Host, Latch, Sleepers, finish, install, run_one, source, wait};
+use filch_fork_join::protocol::{Host, Latch, Sleepers, install, run_one, source, wait};
 use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, beside};
 
-use crate::{Threads, seat, shared, shared_by, shared_with_a_host};
+use crate::{Threads, registered, shared, shared_by, shared_with_a_host};
 
 /// Two threads: one publishes and chooses a sleeper, the other says that it is about to sleep and
 /// looks. A failure: the sleeper does not see what was published, and was not chosen.
@@ -19,7 +19,7 @@ fn a_sleeper_sees_what_is_published_or_is_chosen() {
     Bound::exhaustive(39)
         .outcomes("sleepers: announce against choose", || {
             let shared = Arc::new((
-                Sleepers::new(),
+                Sleepers::default(),
                 AtomicBool::new(false),
                 AtomicBool::new(false),
             ));
@@ -50,7 +50,7 @@ fn a_sleeper_is_counted_while_another_one_comes() {
     Bound::exhaustive(110_000)
         .outcomes("sleepers: two choices, one and a half sleepers", || {
             let shared = Arc::new((
-                Sleepers::new(),
+                Sleepers::default(),
                 [AtomicBool::new(false), AtomicBool::new(false)],
             ));
             shared.0.announce(&shared.1[1]);
@@ -82,12 +82,12 @@ fn beside_a_joiner(claim: &str, bound: Bound, work: impl Fn(&Worker) + Send + Sy
     bound.check(claim, move || {
         let shared = shared();
         let latch = Arc::new(Latch::holding(0));
-        let (joiner, own) = (seat(&shared), Arc::clone(&latch));
-        let joiner_seat = joiner.index();
+        let (joiner, own) = (registered(&shared), Arc::clone(&latch));
+        let joiner_slot = joiner.index();
         let joiner = thread::spawn(move || wait(&joiner, &own));
-        let worker = seat(&shared);
+        let worker = registered(&shared);
         work(&worker);
-        finish(&shared, &latch, joiner_seat);
+        shared.finish(&latch, joiner_slot);
         joiner.join().unwrap();
     });
 }
@@ -166,11 +166,11 @@ fn a_thread_that_is_told_thinks_of_the_others() {
             always: None,
         });
         let shared = shared_by(&host);
-        let worker = seat(&shared);
+        let worker = registered(&shared);
         // Of a new deque one is told in any case. From here on it is the owner's.
         worker.join(|_| (), |_| ());
         first.park();
-        let [one, other] = [seat(&shared), seat(&shared)];
+        let [one, other] = [registered(&shared), registered(&shared)];
         let (jobs, next) = (source(&shared), second.unparker());
         assert!(jobs.is_empty(), "both look");
         let one = thread::spawn(move || {
@@ -210,7 +210,7 @@ fn a_thread_that_is_told_thinks_of_the_others() {
 fn a_fork_in_a_call_that_blocks_is_told() {
     Bound::preemptions(4, 540).check("blocking: a fork beside an idle processor", || {
         let (shared, host, _kept) = shared_with_a_host();
-        let (worker, other) = (seat(&shared), seat(&shared));
+        let (worker, other) = (registered(&shared), registered(&shared));
         let jobs = source(&shared);
         // Of a new deque it is told in any case. From here on it is the owner's.
         worker.join(|_| (), |_| ());
@@ -235,14 +235,14 @@ fn a_fork_in_a_call_that_blocks_is_told() {
 fn a_joiner_is_told_of_an_injection() {
     Bound::preemptions(3, 9_700).check("joiner: asleep beside an injection", || {
         let shared = shared();
-        let worker = seat(&shared);
+        let worker = registered(&shared);
         let latch = Arc::new(Latch::holding(0));
         let outside = thread::spawn({
             let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
             let joiner = worker.index();
             move || {
                 assert_eq!(install(&shared, &Parker::new(), |_| 7), 7);
-                finish(&shared, &latch, joiner);
+                shared.finish(&latch, joiner);
             }
         });
         wait(&worker, &latch);
@@ -262,15 +262,15 @@ fn a_joiner_that_is_done_passes_its_choice_on() {
             let (shared, host, _kept) = shared_with_a_host();
             let end = host.unparker();
             let latch = Arc::new(Latch::holding(0));
-            let (joiner, own) = (seat(&shared), Arc::clone(&latch));
-            let joiner_seat = joiner.index();
+            let (joiner, own) = (registered(&shared), Arc::clone(&latch));
+            let joiner_slot = joiner.index();
             let joiner = thread::spawn(move || wait(&joiner, &own));
             let ran_by_host = Arc::new(AtomicU32::new(0));
             let machine = thread::spawn({
-                let (worker, shared) = (seat(&shared), Arc::clone(&shared));
+                let (worker, shared) = (registered(&shared), Arc::clone(&shared));
                 let ran = Arc::clone(&ran_by_host);
                 move || {
-                    finish(&shared, &latch, joiner_seat);
+                    shared.finish(&latch, joiner_slot);
                     host.park();
                     // ORDERING: Relaxed: read after the thread has ended.
                     ran.store(u32::from(run_one(&worker)), Ordering::Relaxed);

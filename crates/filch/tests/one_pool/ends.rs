@@ -128,7 +128,7 @@ fn what_comes_after_the_end_runs_on_the_calling_thread() {
     });
     assert_eq!(count.into_inner(), 10);
     assert!(Pool::on(&handle_of_an_ended_one()).is_ok());
-    Worker::current(|worker| assert!(worker.is_none(), "it has given its seat back"));
+    Worker::current(|worker| assert!(worker.is_none(), "it has given its slot back"));
 }
 
 fn handle_of_an_ended_one() -> PoolHandle {
@@ -187,7 +187,7 @@ fn a_job_that_does_not_return_is_reported() {
 }
 
 #[test]
-fn a_broadcast_runs_on_the_threads_that_have_a_seat() {
+fn a_broadcast_runs_on_the_threads_that_have_a_slot() {
     let (scheduler, pool) = scheduler(2);
     assert_eq!(pool.broadcast(Worker::index).len(), 0);
     let meet = Barrier::new(2);

@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 
 use filch_processors::Config as ProcessorsConfig;
 
-use crate::latch::MAX_SEATS;
+use crate::job::MAX_SLOTS;
 
 /// Told the index of a thread's worker.
 pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;
@@ -160,9 +160,9 @@ impl Config {
         let parallelism = || available_parallelism().map_or(1, usize::from);
         match self.threads.unwrap_or_else(parallelism) {
             0 => Err(StartError::NoThreads),
-            asked if asked > MAX_SEATS => Err(StartError::TooManyThreads {
+            asked if asked > MAX_SLOTS => Err(StartError::TooManyThreads {
                 asked,
-                max: MAX_SEATS,
+                max: MAX_SLOTS,
             }),
             count => Ok(count),
         }

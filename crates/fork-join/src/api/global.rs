@@ -1,7 +1,8 @@
 //! The pool that is there without being made.
 
+use std::sync::{Mutex, OnceLock, PoisonError};
+
 use crate::api::config::{Config, StartError};
-use crate::api::once_pool::OncePool;
 use crate::api::pool::Pool;
 use crate::current;
 use crate::scope::Scope;
@@ -30,55 +31,11 @@ impl Pool {
     }
 }
 
-fn global() -> &'static Pool {
+pub(crate) fn global() -> &'static Pool {
     match Pool::global() {
         Ok(pool) => pool,
         Err(error) => panic!("there is no global pool: {error}"),
     }
-}
-
-/// [`Worker::join`] for callers that do not have the worker at hand. Outside of a pool, both run on
-/// the [global](Pool::global) one.
-///
-/// # Panics
-/// As there; and outside of a pool, if there can be no global one.
-#[inline(always)]
-pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    current::with(|worker| match worker {
-        Some(worker) => worker.join(|_| a(), |_| b()),
-        None => {
-            // In places of their own from here on: then those of the usual case are registers.
-            let mut both = None;
-            join_outside(&mut Some(a), &mut Some(b), &mut both);
-            both.unwrap_or_else(|| unreachable!("it returns when both have ended"))
-        }
-    })
-}
-
-/// Joins on a thread that has no worker yet: with a worker of a scheduler's attached pool, if the
-/// thread is that scheduler's, else on the global pool.
-#[cold]
-#[inline(never)]
-fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>, both: &mut Option<(RA, RB)>)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    let (Some(a), Some(b)) = (a.take(), b.take()) else {
-        unreachable!("the caller has put them there");
-    };
-    *both = Some(current::with_attached(|worker| match worker {
-        Some(worker) => worker.join(|_| a(), |_| b()),
-        None => global().install(|worker| worker.join(|_| a(), |_| b())),
-    }));
 }
 
 /// [`Worker::scope`] for callers that do not have the worker at hand; outside of a pool,
@@ -103,4 +60,101 @@ pub fn spawn(job: impl FnOnce(&Worker) + Send + 'static) {
         Some(worker) => worker.spawn(job),
         None => global().spawn(job),
     });
+}
+
+/// A place for a pool that is started once, by the thread that needs it first, and never dropped.
+#[derive(Debug, Default)]
+pub struct OncePool {
+    pool: OnceLock<Pool>,
+    /// Held by the thread that starts it, so that no other one does.
+    starting: Mutex<()>,
+}
+
+impl OncePool {
+    /// Makes one without a pool.
+    pub const fn new() -> Self {
+        Self {
+            pool: OnceLock::new(),
+            starting: Mutex::new(()),
+        }
+    }
+
+    /// Returns the pool, which `start` starts if there is none. Blocking beside another thread that
+    /// starts it.
+    ///
+    /// # Errors
+    /// As `start`. The next call tries again.
+    pub fn get_or_start<E>(&self, start: impl FnOnce() -> Result<Pool, E>) -> Result<&Pool, E> {
+        match self.pool.get() {
+            Some(pool) => Ok(pool),
+            None => self.start(start).unwrap_or_else(|pool| Ok(pool)),
+        }
+    }
+
+    /// Calls `start` to start the pool.
+    ///
+    /// # Errors
+    /// The one that there is, if there is one.
+    pub fn start<E>(
+        &self,
+        start: impl FnOnce() -> Result<Pool, E>,
+    ) -> Result<Result<&Pool, E>, &Pool> {
+        // A panic of `start` leaves no pool behind.
+        let _starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.pool.get() {
+            Some(pool) => Err(pool),
+            None => Ok(start().map(|pool| self.pool.get_or_init(|| pool))),
+        }
+    }
+
+    /// Puts one there that has been started.
+    ///
+    /// # Errors
+    /// That one, if there is one.
+    pub fn set(&self, pool: Pool) -> Result<(), Pool> {
+        let _starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        self.pool.set(pool)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    use super::OncePool;
+    use crate::{Pool, StartError};
+
+    #[test]
+    fn one_of_many_threads_starts_it() {
+        for _ in 0..20 {
+            let (once, starts, together) = (OncePool::new(), AtomicUsize::new(0), Barrier::new(4));
+            let start = || {
+                starts.fetch_add(1, Ordering::Relaxed);
+                Pool::new(1)
+            };
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        together.wait();
+                        let pool = once.get_or_start(start).unwrap();
+                        assert_eq!(pool.install(|_| 7), 7);
+                    });
+                }
+            });
+            assert_eq!(starts.into_inner(), 1);
+        }
+    }
+
+    #[test]
+    fn a_start_that_failed_is_tried_again() {
+        let once = OncePool::new();
+        let refused = once.get_or_start(|| Pool::new(0));
+        assert!(matches!(refused, Err(StartError::NoThreads)));
+        assert_eq!(once.get_or_start(|| Pool::new(2)).unwrap().threads(), 2);
+        assert_eq!(once.start(|| Pool::new(3)).unwrap_err().threads(), 2);
+        let refused = once.set(Pool::new(3).unwrap()).unwrap_err();
+        assert_eq!(refused.threads(), 3, "it is handed back");
+    }
 }

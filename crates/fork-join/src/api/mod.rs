@@ -2,8 +2,6 @@
 
 pub(crate) mod config;
 pub(crate) mod global;
-mod host;
-pub(crate) mod once_pool;
 pub(crate) mod pool;
 mod shared_pool;
 mod spawn;

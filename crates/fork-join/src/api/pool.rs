@@ -9,15 +9,13 @@ use filch_processors::{Machines, PoolHandle, Processors, ResizeError};
 use filch_sync::Arc;
 
 use crate::api::config::{Config, StartError};
-use crate::api::host::{HostThreads, PoolHost, shared};
-use crate::api::threads::{Thread, Threads, usual_stack_size};
+use crate::api::threads::{HostThreads, PoolHost, Thread, Threads, shared, usual_stack_size};
 use crate::current;
-use crate::latch::{Awaited, MAX_SEATS};
-use crate::open_jobs::OpenJobs;
-use crate::report::ThreadReport;
-use crate::scope::{Scope, install};
+use crate::job::{Awaited, MAX_SLOTS};
+use crate::scope::{OpenJobs, Scope, install};
 use crate::shared::{Host, Shared};
 use crate::source::Jobs;
+use crate::stack::ThreadReport;
 use crate::worker::Worker;
 
 /// A pool of threads that run jobs.
@@ -54,7 +52,7 @@ impl fmt::Debug for Pool {
 impl Pool {
     /// The most threads that a pool can have, a [caller](Config::with_caller) who is one among
     /// them.
-    pub const MAX_THREADS: usize = MAX_SEATS;
+    pub const MAX_THREADS: usize = MAX_SLOTS;
 
     /// Makes a pool of `threads` threads, with the defaults of [`Config`].
     ///
@@ -146,7 +144,7 @@ impl Pool {
             lent_by: None,
         };
         if takes_caller {
-            // First, so that it has the first seat.
+            // First, so that it has the first slot.
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
         if let Some(processors) = &pool.processors {
@@ -205,7 +203,7 @@ impl Pool {
     pub fn install<R: Send>(&self, work: impl FnOnce(&Worker) -> R + Send) -> R {
         current::with_attached(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
-            _ if self.host.is_ending() => current::with_seat(&self.shared, work),
+            _ if self.host.is_ending() => current::with_slot(&self.shared, work),
             other => with_unparker(other, |unparker, wait| {
                 install(&self.shared, work, unparker, wait)
             }),
@@ -222,7 +220,7 @@ impl Pool {
         current::with_attached(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
             _ if self.host.is_ending() => {
-                current::with_seat(&self.shared, |worker| worker.scope(body))
+                current::with_slot(&self.shared, |worker| worker.scope(body))
             }
             other => with_unparker(other, |unparker, wait| {
                 let shared = Arc::clone(&self.shared);
@@ -278,7 +276,7 @@ fn with_unparker<R>(
     call: impl FnOnce(Unparker, &dyn Fn(&OpenJobs)) -> R,
 ) -> R {
     if let Some(worker) = worker {
-        let unparker = worker.shared.seat(worker.index()).unparker.clone();
+        let unparker = worker.shared.slot(worker.index()).unparker.clone();
         return call(unparker, &|open| worker.wait_for(open));
     }
     let parker = Parker::new();

@@ -4,8 +4,8 @@ use filch_processors::PoolHandle;
 use filch_sync::Arc;
 
 use crate::api::config::{Config, StartError};
-use crate::api::host::{HostThreads, PoolHost, shared};
 use crate::api::pool::Pool;
+use crate::api::threads::{HostThreads, PoolHost, shared};
 use crate::shared::Host;
 use crate::source::Jobs;
 
@@ -44,7 +44,7 @@ impl Pool {
     /// * A job that has run for long while others wait makes way for them at its next fork or join:
     ///   see [`make_way`](filch_processors::Processors::make_way). The scheduler gets a thread for
     ///   that, which sleeps while there are no jobs.
-    /// * Threads take their seats, and get an [index](crate::Worker::index), when they first find a
+    /// * Threads take their slots, and get an [index](crate::Worker::index), when they first find a
     ///   job or fork one. A [`broadcast`](Self::broadcast) runs on those that have one, and waits
     ///   for those of them that are in a call that blocks.
     /// * Dropped, it leaves the threads as they are, and what was spawned runs. So does

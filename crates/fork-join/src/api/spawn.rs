@@ -3,8 +3,8 @@
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::api::pool::Pool;
-use crate::boxed::detached;
 use crate::current;
+use crate::job::JobRef;
 use crate::scope::Scope;
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -12,9 +12,9 @@ use crate::worker::Worker;
 impl Shared {
     fn spawn_broadcast<F: Fn(&Worker) + Send + Sync + 'static>(&self, job: F) {
         let job = Arc::new(job);
-        self.tell_all(|| {
+        self.tell_all(0, || {
             let job = Arc::clone(&job);
-            detached::<F>(move |worker| job(worker))
+            JobRef::detached::<F>(move |worker| job(worker))
         });
     }
 }
@@ -45,7 +45,7 @@ impl Pool {
     ///
     /// All that the caller did before happens before the job.
     pub fn spawn<F: FnOnce(&Worker) + Send + 'static>(&self, job: F) {
-        current::spawn_job(&self.shared, |_| detached::<F>(job), false);
+        current::spawn_job(&self.shared, |_| JobRef::detached::<F>(job), false);
     }
 
     /// Runs `work` once on each thread that the pool has now, and returns what they return, by
@@ -76,7 +76,7 @@ impl Pool {
 impl Worker {
     /// [`Pool::spawn`], of the pool of this thread.
     pub fn spawn<F: FnOnce(&Self) + Send + 'static>(&self, job: F) {
-        self.spawn_job(detached::<F>(job), false);
+        self.spawn_job(JobRef::detached::<F>(job), false);
     }
 
     /// [`Pool::broadcast`], of the pool of this thread.

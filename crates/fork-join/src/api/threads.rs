@@ -1,26 +1,113 @@
-//! The threads of a pool: what each does besides running jobs.
+//! The threads of a pool: as jobs know them, and what each does besides running jobs.
 
 use std::convert::Infallible;
 use std::env;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use filch_processors::{Processors, Runner};
-use filch_sync::Arc;
+use filch_parker::AdaptiveSpinner;
+use filch_processors::{PoolHandle, Processors, Runner, WeakPoolHandle};
 use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::panic::discard;
+use filch_sync::{Arc, asymmetric};
 
-use crate::api::config::{Config, OnThread};
+use crate::api::config::{Config, OnPanic, OnThread};
 use crate::current;
+use crate::job::Payload;
 use crate::shared::{Host, Shared};
 use crate::worker::Worker;
+
+/// Rounds of looking for work between which a thread that waits pauses.
+const PAUSING_ROUNDS: u32 = 12;
+/// Rounds after those, between which it gives its core to others.
+const YIELDING_ROUNDS: u32 = 20;
+
+/// The threads of a pool, as its jobs see them.
+pub(crate) struct PoolHost {
+    pub(crate) threads: HostThreads,
+    pub(crate) on_panic: Option<OnPanic>,
+}
+
+/// The threads that run the jobs.
+pub(crate) enum HostThreads {
+    /// The caller is the only one.
+    None,
+    /// The pool's.
+    Own(PoolHandle),
+    /// Another scheduler's, which keeps this host, and has to run other things beside jobs.
+    Lent(WeakPoolHandle),
+}
+
+impl PoolHost {
+    fn with<R>(&self, with: impl FnOnce(&PoolHandle) -> R) -> Option<R> {
+        match &self.threads {
+            HostThreads::None => None,
+            HostThreads::Own(threads) => Some(with(threads)),
+            HostThreads::Lent(threads) => threads.upgrade().as_ref().map(with),
+        }
+    }
+}
+
+impl Host for PoolHost {
+    fn notify(&self) {
+        self.with(|threads| threads.notify_behind_fence());
+    }
+
+    fn nudge_threads(&self) {
+        self.with(|threads| threads.nudge_threads());
+    }
+
+    fn block(&self, call: &mut dyn FnMut()) {
+        let blocked = self.with(|threads| threads.blocking(call));
+        if blocked.is_none() {
+            call();
+        }
+    }
+
+    fn rest(&self, sleep: &mut dyn FnMut()) {
+        match self.threads {
+            HostThreads::Lent(_) => self.block(sleep),
+            HostThreads::None | HostThreads::Own(_) => sleep(),
+        }
+    }
+
+    fn make_way(&self) {
+        self.with(|threads| threads.make_way());
+    }
+
+    fn is_ending(&self) -> bool {
+        match &self.threads {
+            HostThreads::Lent(_) => self.with(|threads| threads.is_ending()) != Some(false),
+            HostThreads::None | HostThreads::Own(_) => false,
+        }
+    }
+
+    fn tell_panic(&self, payload: Payload) {
+        let told = catch_unwind(AssertUnwindSafe(|| match &self.on_panic {
+            Some(tell) => tell(payload),
+            None => discard(payload),
+        }));
+        if let Err(payload) = told {
+            discard(payload);
+        }
+    }
+}
+
+/// Makes the state that the workers of a pool with this host share.
+pub(crate) fn shared(host: &Arc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shared> {
+    asymmetric::register_aside();
+    let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
+    let nested_jobs = nested_jobs.unwrap_or(u32::MAX);
+    Arc::new(Shared::new(Arc::downgrade(host), patience, nested_jobs))
+}
 
 /// Processors with jobs, and without tasks.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
     host: Arc<dyn Host>,
-    /// Seats of the threads that the pool is started with, by their numbers, until they have come.
+    /// Slots of the threads that the pool is started with, by their numbers, until they have come.
     /// Others get the number after that.
-    seats: Box<[AtomicUsize]>,
+    slots: Box<[AtomicUsize]>,
     /// The size of their stacks, if that is known.
     stack_size: Option<usize>,
     on_start: Option<OnThread>,
@@ -35,7 +122,7 @@ pub fn usual_stack_size() -> usize {
         .unwrap_or(2 << 20)
 }
 
-const NO_SEAT: usize = usize::MAX;
+const NO_SLOT: usize = usize::MAX;
 
 impl Threads {
     /// Makes the threads of a pool that is started with `count`.
@@ -45,9 +132,9 @@ impl Threads {
         count: usize,
         config: Config,
     ) -> Self {
-        let reserve = |_| AtomicUsize::new(shared.reserve().unwrap_or(NO_SEAT));
+        let reserve = |_| AtomicUsize::new(shared.reserve().unwrap_or(NO_SLOT));
         Self {
-            seats: (0..count).map(reserve).collect(),
+            slots: (0..count).map(reserve).collect(),
             stack_size: config.stack_size,
             shared,
             host,
@@ -57,10 +144,10 @@ impl Threads {
     }
 
     fn reserved(&self, number: usize) -> Option<usize> {
-        // ORDERING: Relaxed: an exchange, so that one thread has it. What is in the seat was put
+        // ORDERING: Relaxed: an exchange, so that one thread has it. What is in the slot was put
         // there before the threads were made.
-        let seat = self.seats.get(number)?.swap(NO_SEAT, Ordering::Relaxed);
-        (seat != NO_SEAT).then_some(seat)
+        let slot = self.slots.get(number)?.swap(NO_SLOT, Ordering::Relaxed);
+        (slot != NO_SLOT).then_some(slot)
     }
 }
 
@@ -73,13 +160,13 @@ fn call(host: &dyn Host, hook: Option<&OnThread>, index: usize) {
     }
 }
 
-/// The thread has its seat, and gives it up in the end.
-pub(crate) struct SeatGuard {
+/// The thread has its slot, and gives it up in the end.
+pub(crate) struct Registration {
     host: Arc<dyn Host>,
     on_exit: Option<Arc<OnThread>>,
 }
 
-impl Drop for SeatGuard {
+impl Drop for Registration {
     fn drop(&mut self) {
         let on_exit = self.on_exit.as_deref();
         current::leave(|index| call(&*self.host, on_exit, index));
@@ -87,27 +174,28 @@ impl Drop for SeatGuard {
 }
 
 impl Runner<Infallible> for Threads {
-    type Scratch = SeatGuard;
+    type Scratch = Registration;
 
-    fn scratch(&self, number: usize) -> SeatGuard {
-        let seated = current::sit_down(&self.shared, self.reserved(number));
+    fn scratch(&self, number: usize) -> Registration {
+        let registered = current::register(&self.shared, self.reserved(number));
         let begin = |worker: &Worker| {
             if let Some(bytes) = self.stack_size {
                 worker.has_stack(bytes);
             }
             worker.index()
         };
-        let Some(index) = seated.and_then(|()| current::with_worker(&self.shared, begin)) else {
+        let Some(index) = registered.and_then(|()| current::with_worker(&self.shared, begin))
+        else {
             panic!("the thread is one of a pool's already, or there are too many");
         };
         call(&*self.host, self.on_start.as_ref(), index);
-        SeatGuard {
+        Registration {
             host: Arc::clone(&self.host),
             on_exit: self.on_exit.clone(),
         }
     }
 
-    fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, _: &mut SeatGuard) {
+    fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, _: &mut Registration) {
         match task {}
     }
 }

@@ -1,4 +1,4 @@
-//! Forked jobs: they lie in their owner's frame, and their addresses in its deque.
+//! Joins. A forked job lies in its owner's frame, and its address in the owner's deque.
 
 use std::any::type_name;
 use std::hint::black_box;
@@ -6,30 +6,15 @@ use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-use filch_deque::{Steal, Stealer};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::discard;
 
-use crate::job::{Job, JobRef, Kind, Name, Payload};
-use crate::latch::lend;
+#[cfg(not(all(loom, feature = "loom")))]
+use crate::api::global::global;
+#[cfg(not(all(loom, feature = "loom")))]
+use crate::current;
+use crate::job::{Entry, Job, Kind, Name, Payload, lend};
 use crate::worker::Worker;
-
-/// The address of a forked job. A thief gets it with the job; the owner takes the job back without
-/// reading it.
-#[derive(Clone, Copy)]
-pub(crate) struct Entry(NonNull<Job>);
-
-// SAFETY: whoever gets it has the job, which may change threads (contract of `JobRef`).
-unsafe impl Send for Entry {}
-
-/// Steals the oldest job in that deque, if `accept` says so of the index where it lies: see
-/// [`steal_if`](Stealer::steal_if).
-pub(crate) fn steal_if(forks: &Stealer<Entry>, accept: impl FnOnce(u32) -> bool) -> Steal<JobRef> {
-    // SAFETY: `join` makes an entry of a job, which it does not leave before the thief, who has the
-    // only one, has run it.
-    let have = |entry: Entry| unsafe { JobRef::new(entry.0) };
-    forks.steal_if(accept).map(have)
-}
 
 impl Worker {
     /// Runs both, perhaps at the same time, and returns what they return. `a` runs on this thread;
@@ -85,6 +70,52 @@ impl Worker {
     }
 }
 
+/// [`Worker::join`] for callers that do not have the worker at hand. Outside of a pool, both run on
+/// the [global](crate::Pool::global) one.
+///
+/// # Panics
+/// As there; and outside of a pool, if there can be no global one.
+#[cfg(not(all(loom, feature = "loom")))]
+#[inline(always)]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    current::with(|worker| match worker {
+        Some(worker) => worker.join(|_| a(), |_| b()),
+        None => {
+            // In places of their own from here on: then those of the usual case are registers.
+            let mut both = None;
+            join_outside(&mut Some(a), &mut Some(b), &mut both);
+            both.unwrap_or_else(|| unreachable!("it returns when both have ended"))
+        }
+    })
+}
+
+/// Joins on a thread that has no worker yet: with a worker of a scheduler's attached pool, if the
+/// thread is that scheduler's, else on the global pool.
+#[cfg(not(all(loom, feature = "loom")))]
+#[cold]
+#[inline(never)]
+fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>, both: &mut Option<(RA, RB)>)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let (Some(a), Some(b)) = (a.take(), b.take()) else {
+        unreachable!("the caller has put them there");
+    };
+    *both = Some(current::with_attached(|worker| match worker {
+        Some(worker) => worker.join(|_| a(), |_| b()),
+        None => global().install(|worker| worker.join(|_| a(), |_| b())),
+    }));
+}
+
 #[cold]
 #[inline(never)]
 fn settle(worker: &Worker) {
@@ -118,7 +149,6 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     const KIND: Kind = Kind {
         name: Name(type_name::<F>),
         run: Self::run,
-        scope: Job::without_scope,
     };
 
     #[inline(always)]
@@ -139,7 +169,8 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         F: Send,
         R: Send,
     {
-        Entry(NonNull::from(self).cast())
+        // SAFETY: `join` does not leave it before the thief, who has the only entry, has run it.
+        unsafe { Entry::new(NonNull::from(self).cast()) }
     }
 
     /// Runs a stolen job.
@@ -157,7 +188,7 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         // SAFETY: nobody looks at the result before the latch says that it is there.
         this.result
             .with_mut(|place| unsafe { (*place).write(result) });
-        // Of the owner, which runs on, no more than the seat is looked at. Nothing of the job is
+        // Of the owner, which runs on, no more than the slot is looked at. Nothing of the job is
         // touched after this.
         worker.shared.finish(latch, this.owner.index());
     }
