@@ -1,5 +1,6 @@
 //! The receiver that waits: no event, and no last sender, leaves it asleep.
 
+use std::iter;
 use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -91,11 +92,14 @@ fn a_push_wakes_a_task_that_has_missed_it() {
 /// woken, or when nobody is left that could wake it.
 #[test]
 fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
-    Bound::preemptions(2, 10_000).check(
+    Bound::preemptions(2, 100_000).check(
         "a task that looks only when it is woken finds every event",
         || {
             let _blocks = NoneLeft;
             let (sender, mut receiver) = channel();
+            // A block is there: `a_push_wakes_a_task_that_has_missed_it` has pushes that bring one.
+            sender.push(Event::new(0)).unwrap();
+            assert!(receiver.pop().is_some());
             let producers = [1, 2].map(|number| pushing(&sender, number));
             drop(sender);
             let (task, waker) = Task::new();
@@ -254,9 +258,9 @@ fn a_scan_that_is_kept_passes_a_slot_in_flight() {
                 let claimed = !sender.is_empty();
                 // The first block has seven slots.
                 (2..=9).for_each(|number| sender.push(Event::new(number)).unwrap());
-                let mut events: Vec<_> = receiver.try_iter().take(8).collect();
+                let mut events: Vec<_> = iter::from_fn(|| receiver.pop()).take(8).collect();
                 stalled.join().unwrap();
-                events.extend(receiver.try_iter());
+                events.extend(iter::from_fn(|| receiver.pop()));
                 let mut numbers: Vec<_> = events.iter().map(|event| event.number).collect();
                 let place = numbers.iter().position(|number| *number == 1).unwrap();
                 numbers.remove(place);
@@ -298,7 +302,9 @@ fn a_told_push_is_received_behind() {
                 pop(&mut early);
                 a.join().unwrap();
                 let told = b.join().unwrap();
-                let late: Vec<_> = receiver.try_iter().map(|event| event.number).collect();
+                let late: Vec<_> = iter::from_fn(|| receiver.pop())
+                    .map(|event| event.number)
+                    .collect();
                 if told {
                     Some((early, late))
                 } else {
