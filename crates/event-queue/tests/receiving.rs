@@ -177,6 +177,14 @@ fn the_waker_of_the_last_poll_counts() {
 }
 
 #[test]
+fn a_task_that_waits_sees_that_it_has_closed_the_queue() {
+    let (_sender, mut receiver) = channel::<u32>();
+    assert_eq!(poll(&mut receiver, Waker::noop()), Poll::Pending);
+    receiver.close();
+    assert_eq!(poll(&mut receiver, Waker::noop()), Poll::Ready(None));
+}
+
+#[test]
 fn the_last_sender_wakes_the_task() {
     let (sender, mut receiver) = channel::<u32>();
     let other = sender.clone();

@@ -130,6 +130,39 @@ fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
     );
 }
 
+/// A push wakes a task for an event that was found before, and takes the waker of its next wait. If
+/// the task took that for its own still, as a load may show it, the next push would wake nobody.
+#[test]
+fn a_push_that_is_late_hides_no_other() {
+    Bound::preemptions(2, 1_000).check(
+        "a task that was woken for nothing leaves its waker anew",
+        || {
+            let _blocks = NoneLeft;
+            let (sender, mut receiver) = channel();
+            let other = sender.clone();
+            let producer = thread::spawn(move || {
+                (1..=2).for_each(|number| other.push(Event::new(number)).unwrap());
+            });
+            let (task, waker) = Task::new();
+            let mut events = Vec::new();
+            let mut look = || loop {
+                match poll(&mut receiver, &waker) {
+                    Poll::Ready(event) => events.extend(event),
+                    Poll::Pending if task.was_woken() => {}
+                    Poll::Pending => return events.len(),
+                }
+            };
+            let early = look();
+            producer.join().unwrap();
+            let woken = task.was_woken();
+            assert!(early == 2 || woken, "the task sleeps beside an event");
+            assert_eq!(look(), 2);
+            assert_eq!(events, [1, 2]);
+            drop(sender);
+        },
+    );
+}
+
 /// The task looks twice, with two wakers, as it does when it has moved from one executor to
 /// another. If it found nothing the second time, the second waker is used.
 #[test]

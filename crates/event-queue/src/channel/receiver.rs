@@ -3,6 +3,7 @@
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
+use core::mem;
 use core::ptr;
 use core::task::{Context, Poll, Waker, ready};
 
@@ -35,8 +36,8 @@ pub struct Receiver<T> {
     is_marked: bool,
     /// The scan that has passed them, if it is not over.
     scan: Option<Scan>,
-    /// The task that left its waker last, if no push was under way then; else zeros.
-    waits: [usize; 2],
+    /// The task that left its waker last.
+    task: [usize; 2],
     /// Not Sync: one thread at a time, also for the methods that only look.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -48,7 +49,7 @@ impl<T> Receiver<T> {
             delay: AdaptiveDelay::new(),
             is_marked: false,
             scan: None,
-            waits: [0; 2],
+            task: [0; 2],
             not_sync: PhantomData,
         }
     }
@@ -180,7 +181,7 @@ impl<T: Send> Receiver<T> {
             return 0;
         };
         // Also if the sink panics.
-        let was_marked = core::mem::replace(&mut self.is_marked, true);
+        let was_marked = mem::replace(&mut self.is_marked, true);
         let sink = |event| {
             moved += 1;
             sink(event);
@@ -218,9 +219,9 @@ impl<T: Send> Receiver<T> {
     /// }
     /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        // It was told to wait, and nothing has come since: its waker is there still, and each push
-        // that claims, and the last sender's drop, will take it.
-        if self.waits == task_of(cx.waker())
+        // Nothing has come since it left its waker, which is there still: each push that claims, and
+        // the last sender's drop, will take it.
+        if self.task == task_of(cx.waker())
             && self.shared.sleeper.is_left()
             && self.shared.producers.tail() == Tail::open(self.shared.consumer.head())
         {
@@ -249,12 +250,11 @@ impl<T: Send> Receiver<T> {
     /// push to come wakes. Empty: a push is under way, and perhaps wakes nobody. If there is
     /// nothing to wait for, takes the waker back.
     pub(super) fn leave_waker(&mut self, waker: &Waker) -> Poll<Result<T, RecvError>> {
-        self.waits = [0; 2];
+        self.task = task_of(waker);
         self.shared.sleeper.register(waker.clone());
         // Each push that claims after this sees the waker.
         let tail = self.shared.producers.tail_after_notice();
         if tail.next == self.shared.consumer.head() && !self.shared.is_over() {
-            self.waits = task_of(waker);
             return Poll::Pending;
         }
         let found = self.try_recv();
