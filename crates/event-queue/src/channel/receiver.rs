@@ -219,8 +219,8 @@ impl<T: Send> Receiver<T> {
     /// }
     /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        // Nothing has come since it left its waker, which is there still: each push that claims, and
-        // the last sender's drop, will take it.
+        // Nothing has come since it left its waker, which is there still: each push that claims,
+        // and the last sender's drop, will take it.
         if self.task == task_of(cx.waker())
             && self.shared.sleeper.is_left()
             && self.shared.producers.tail() == Tail::open(self.shared.consumer.head())
