@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use criterion::{Bencher, Criterion};
-use filch_operations::{Operation, operations};
+use filch_operations::{Operation, Step, operations};
 
 /// Shorter than criterion's own: an operation takes nanoseconds.
 const WARM_UP: Duration = Duration::from_millis(500);
@@ -23,18 +23,18 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Whole rounds, of which `run` alone is timed; a part of a round counts in proportion.
+/// Whole rounds, of which `Run` alone is timed; a part of a round counts in proportion.
 fn time(bencher: &mut Bencher<'_>, operation: &Operation) {
-    let mut with = operation.start();
+    let mut step = (operation.start)();
     bencher.iter_custom(|times| {
         let rounds = times.div_ceil(operation.times);
         let mut elapsed = Duration::ZERO;
         for _ in 0..rounds {
-            with.prepare();
+            step(Step::Prepare);
             let started = Instant::now();
-            with.run();
+            step(Step::Run);
             elapsed += started.elapsed();
-            with.restore();
+            step(Step::Restore);
         }
         elapsed.mul_f64(times as f64 / (rounds * operation.times) as f64)
     });

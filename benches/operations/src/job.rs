@@ -11,7 +11,8 @@ use crate::{calls, engine, fork_join, primitives, processors, scheduler, supervi
 pub struct Job {
     /// The name in the table.
     pub name: &'static str,
-    run: fn(u64),
+    /// Starts a worker, does the job so many times, and ends the worker.
+    pub run: fn(u64),
 }
 
 const fn job(name: &'static str, run: fn(u64)) -> Job {
@@ -49,24 +50,13 @@ impl Job {
 
     /// Jobs that take more than one thread, or a primitive: their roads are shown, not counted.
     pub const ROADS: [Self; 3] = [
-        Self {
-            name: "event queue: push and receive",
-            run: primitives::one_by_one,
-        },
-        Self {
-            name: "processors: injected task",
-            run: processors::injected,
-        },
-        Self {
-            name: "fork-join: join, stolen by another",
-            run: fork_join::stolen_by_another,
-        },
+        job("event queue: push and receive", primitives::one_by_one),
+        job("processors: injected task", processors::injected),
+        job(
+            "fork-join: join, stolen by another",
+            fork_join::stolen_by_another,
+        ),
     ];
-
-    /// Starts a worker, does the job `times` times, and ends the worker.
-    pub fn run(&self, times: u64) {
-        (self.run)(times);
-    }
 }
 
 /// The time, which does not depend on how fast instructions are counted: or else a worker would

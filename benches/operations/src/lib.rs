@@ -6,7 +6,6 @@
 mod calls;
 mod engine;
 mod fork_join;
-mod injector;
 pub mod job;
 mod primitives;
 mod processors;
@@ -23,7 +22,22 @@ pub struct Operation {
     pub name: &'static str,
     /// The number of times that a round does it.
     pub times: u64,
-    start: Box<dyn Fn() -> Box<dyn Rounds>>,
+    /// Makes the primitive, for any number of rounds.
+    pub start: Box<dyn Fn() -> Rounds>,
+}
+
+/// Rounds with one primitive: it takes a step of a round when it is called.
+pub type Rounds = Box<dyn FnMut(Step)>;
+
+/// A step of a round.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Sets up the round; not measured.
+    Prepare,
+    /// The round: this is measured.
+    Run,
+    /// Cleans up after the round; not measured.
+    Restore,
 }
 
 impl fmt::Debug for Operation {
@@ -37,58 +51,16 @@ impl Operation {
         name: &'static str,
         times: u64,
         primitive: fn() -> S,
-        [prepare, run, restore]: [fn(&mut S); 3],
+        steps: [fn(&mut S); 3],
     ) -> Self {
-        let start = move || {
-            Box::new(With {
-                primitive: primitive(),
-                prepare,
-                run,
-                restore,
-            }) as _
+        let start = move || -> Rounds {
+            let mut primitive = primitive();
+            Box::new(move |step| steps[step as usize](&mut primitive))
         };
         Self {
             name,
             times,
             start: Box::new(start),
         }
-    }
-
-    /// Makes the primitive, for any number of rounds.
-    pub fn start(&self) -> Box<dyn Rounds> {
-        (self.start)()
-    }
-}
-
-/// Rounds with one primitive.
-pub trait Rounds {
-    /// Sets up the round; not measured.
-    fn prepare(&mut self);
-
-    /// One round: this is measured.
-    fn run(&mut self);
-
-    /// Cleans up after the round; not measured.
-    fn restore(&mut self);
-}
-
-struct With<S> {
-    primitive: S,
-    prepare: fn(&mut S),
-    run: fn(&mut S),
-    restore: fn(&mut S),
-}
-
-impl<S> Rounds for With<S> {
-    fn prepare(&mut self) {
-        (self.prepare)(&mut self.primitive);
-    }
-
-    fn run(&mut self) {
-        (self.run)(&mut self.primitive);
-    }
-
-    fn restore(&mut self) {
-        (self.restore)(&mut self.primitive);
     }
 }

@@ -1,6 +1,7 @@
 //! Operations of one thread with one primitive, again and again.
 
 use std::hint::black_box;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use filch_build_scheduler::{Config, Job, Scheduler, WorkerId};
@@ -14,11 +15,11 @@ use filch_slab::{Occupancy, Slab, Unpinned};
 use filch_sync::asymmetric;
 use filch_timers::Timers;
 
+use crate::Operation;
 use crate::job::mark;
-use crate::{Operation, injector};
 
 /// Times that a round does most of them.
-pub(crate) const MANY: u64 = 1024;
+const MANY: u64 = 1024;
 
 /// Events of a round.
 const EVENTS: u64 = 256;
@@ -38,7 +39,7 @@ const MORE: usize = 31;
 /// Batches of a round.
 const BATCHES: u64 = 8;
 
-pub(crate) fn nothing<S>(_: &mut S) {}
+fn nothing<S>(_: &mut S) {}
 
 /// All operations, in the order of the tables: a name, how often a round does it, the primitive;
 /// the step before a round, the round, and the step after it.
@@ -47,7 +48,8 @@ pub fn operations() -> Vec<Operation> {
         Operation::new(name, MANY, access, [nothing, lock_all, nothing])
     };
     let (writing, reading) = (|| three(Access::Write), || three(Access::Read));
-    let mut all = vec![
+    let injector = || Kept::new(Injector::new());
+    vec![
         Operation::new(
             "build-scheduler: schedule, pick, complete",
             JOBS,
@@ -66,9 +68,8 @@ pub fn operations() -> Vec<Operation> {
             Robbery::new,
             [Robbery::prepare, Robbery::steal, Robbery::restore],
         ),
-    ];
-    all.extend(injector::operations());
-    all.extend([
+        Operation::new("injector: push", MANY, injector, [nothing, inject, take]),
+        Operation::new("injector: pop", MANY, injector, [inject, take, nothing]),
         Operation::new(
             "injector: pop a batch of 32",
             BATCHES,
@@ -101,8 +102,7 @@ pub fn operations() -> Vec<Operation> {
             occupied,
             [nothing, pin_and_unpin, nothing],
         ),
-    ]);
-    all
+    ]
 }
 
 /// The build scheduler, of which one thread is all builds and all workers: a job of one dependency
@@ -230,6 +230,23 @@ impl Robbery {
         assert_eq!(self.thief.len(), VICTIMS * (HALF - 1));
         empty(&mut self.thief);
         self.victims.iter_mut().for_each(empty);
+    }
+}
+
+/// An injector that stays: its drop claims as well, and the compiler puts a claim into the pop if
+/// that is the only one.
+type Kept = ManuallyDrop<Injector<u64>>;
+
+/// No other producer competes.
+fn inject(injector: &mut Kept) {
+    (0..MANY).for_each(|item| injector.push(black_box(item)));
+}
+
+/// No other consumer competes. The pop is called, as it is where there are several.
+fn take(injector: &mut Kept) {
+    let pop: fn(&Injector<u64>) -> Option<u64> = black_box(Injector::pop);
+    for _ in 0..MANY {
+        black_box(pop(injector));
     }
 }
 

@@ -42,7 +42,6 @@ pub(crate) fn is_done() -> bool {
             fork_join::contenders::here(what, contender, program, size, threads)
         }
         [what @ ("idle" | "burst"), contender, count, waves] => {
-            let contender = number(contender) as usize;
             vec![resident::here(
                 what,
                 contender,

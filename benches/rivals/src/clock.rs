@@ -1,6 +1,7 @@
 //! Timing, and what timed work shares: threads that start together, and how a consumer waits.
 
-use std::hint;
+use std::hint::{self, black_box};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +14,20 @@ pub(crate) fn cost(operations: u64, work: impl FnOnce()) -> f64 {
 /// Nanoseconds per operation.
 pub(crate) fn per_operation(elapsed: Duration, operations: u64) -> f64 {
     elapsed.as_secs_f64() * 1e9 / operations as f64
+}
+
+/// A floor: `rmws` read-modify-writes an operation, on a word that no other thread touches.
+pub(crate) fn uncontended_rmws(rmws: u32, operations: u64) -> impl FnMut() -> f64 {
+    let word = AtomicU64::new(0);
+    move || {
+        cost(operations, || {
+            for _ in 0..operations {
+                for _ in 0..rmws {
+                    black_box(word.fetch_add(1, Ordering::AcqRel));
+                }
+            }
+        })
+    }
 }
 
 /// Times `work` on this thread.
@@ -31,7 +46,7 @@ pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Durati
     let ready = Barrier::new(tasks.len());
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let placed = tasks.len() <= cores;
-    let stretches: Vec<(Instant, Instant)> = thread::scope(|scope| {
+    let (started, ended): (Vec<_>, Vec<_>) = thread::scope(|scope| {
         let ready = &ready;
         let mut threads = Vec::new();
         for (core, task) in tasks.into_iter().enumerate() {
@@ -48,13 +63,10 @@ pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Durati
         let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);
         joined
             .map(|stretch| stretch.expect("a contender panicked"))
-            .collect()
+            .unzip()
     });
-    let first = stretches.iter().map(|(started, _)| started).min();
-    let last = stretches.iter().map(|(_, ended)| ended).max();
-    first
-        .zip(last)
-        .map_or(Duration::ZERO, |(first, last)| *last - *first)
+    let ends = started.into_iter().min().zip(ended.into_iter().max());
+    ends.map_or(Duration::ZERO, |(first, last)| last - first)
 }
 
 /// Keeps the calling thread on the core of that number, if there is one and the system allows it.

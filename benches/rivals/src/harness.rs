@@ -170,8 +170,10 @@ impl Scenario {
                         Turn::Figure(turn) => figures[index].push(turn()),
                         Turn::Latencies(turn) => {
                             let latencies = turn();
-                            if round > 0 {
-                                record(&mut histograms[index], &latencies);
+                            for latency in latencies.iter().filter(|_| round > 0) {
+                                let recorded = (latency * THOUSANDTHS).round() as u64;
+                                let recorded = histograms[index].record(recorded);
+                                recorded.expect("it grows as it has to");
                             }
                             figures[index].extend(latencies);
                         }
@@ -200,22 +202,13 @@ impl Scenario {
     }
 }
 
-fn record(histogram: &mut Histogram<u64>, latencies: &[f64]) {
-    for latency in latencies {
-        let recorded = histogram.record((latency * THOUSANDTHS).round() as u64);
-        recorded.expect("it grows as it has to");
-    }
-}
-
 /// The scenarios of several contenders, each of which lists those that it takes part in: one for
 /// each name, with all of its contenders.
 pub(crate) fn merged(parts: impl IntoIterator<Item = Vec<Scenario>>) -> Vec<Scenario> {
     let mut all: Vec<Scenario> = Vec::new();
     for part in parts.into_iter().flatten() {
-        match all
-            .iter_mut()
-            .find(|scenario| scenario.name() == part.name())
-        {
+        let mut known = all.iter_mut();
+        match known.find(|scenario| scenario.name() == part.name()) {
             Some(scenario) => {
                 scenario.result.contenders.extend(part.result.contenders);
                 scenario.turns.extend(part.turns);

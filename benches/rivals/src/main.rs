@@ -5,7 +5,6 @@
 
 mod alone;
 mod clock;
-mod floor;
 mod groups;
 mod harness;
 mod machine;

@@ -17,6 +17,7 @@ pub(crate) use filch::{Filch, FilchFutures, Of, TIMERS, Talk, Talking, start};
 pub(crate) use tokio::Tokio;
 
 use crate::total::Total;
+use crate::workers::workers;
 
 /// Tells the thread outside that tasks are done. One for all pools: only one has its turn.
 pub(crate) static TOTAL: Total = Total::new();
@@ -24,6 +25,11 @@ pub(crate) static TOTAL: Total = Total::new();
 /// Has so many threads.
 pub(crate) trait Threads: Sized + 'static {
     fn with_workers(workers: usize) -> Self;
+
+    /// As many as are asked for.
+    fn here() -> Self {
+        Self::with_workers(workers())
+    }
 }
 
 /// Runs tasks.
@@ -93,6 +99,15 @@ pub(crate) trait Pool: Actors<u64> + Tasks + Sync {
 
     /// Sleeps in a future of the pool.
     fn sleep(length: Duration) -> impl Future<Output = ()> + Send;
+}
+
+/// Awaits all, and adds up what they return.
+async fn sum_of<F: Future<Output = u64>>(futures: impl IntoIterator<Item = F>) -> u64 {
+    let mut sum = 0;
+    for future in futures {
+        sum += future.await;
+    }
+    sum
 }
 
 /// A process that takes a step for each message, and sends it on.

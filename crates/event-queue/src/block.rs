@@ -17,11 +17,9 @@ use crate::position::{ALIGN, Position};
 const EMPTY: u8 = 0;
 /// The value is there.
 const FULL: u8 = 1;
-/// The push that claimed the slot came from an earlier life and cancelled it: there is no value.
-const CANCELLED: u8 = 2;
-/// Emptied by the consumer, while a slot before it was not. (A slot that is emptied in its turn
-/// keeps its state: the head says that it is emptied.)
-const TAKEN: u8 = 3;
+/// Nothing to deliver: see [`State::Done`]. (A slot that is emptied in its turn stays `FULL`: the
+/// head says that it is emptied.)
+const DONE: u8 = 2;
 
 /// The state of a claimed slot, as the consumer sees it.
 #[derive(PartialEq, Eq)]
@@ -29,7 +27,8 @@ pub(crate) enum State {
     /// Its push is under way.
     InFlight,
     Full,
-    /// Nothing to deliver: the push cancelled the slot, or the consumer has emptied it before.
+    /// Nothing to deliver: the push came from an earlier life, and cancelled the slot; or the
+    /// consumer has emptied it, while a slot before it was not.
     Done,
 }
 
@@ -257,7 +256,7 @@ impl<T> Block<T> {
     /// As for [`fill`](Self::fill).
     pub(crate) unsafe fn cancel(&self, index: usize) {
         // SAFETY: as ours.
-        unsafe { self.complete(index, CANCELLED) };
+        unsafe { self.complete(index, DONE) };
     }
 
     /// # Safety
@@ -310,7 +309,7 @@ impl<T> Block<T> {
     pub(crate) unsafe fn set_taken(&self, index: usize) {
         // SAFETY: live (contract). ORDERING: Relaxed: only the consumer reads it; the next producer
         // of this slot acquires the rewind or the installation, before which the slot is cleared.
-        unsafe { (*self.state(index)).store(TAKEN, Ordering::Relaxed) };
+        unsafe { (*self.state(index)).store(DONE, Ordering::Relaxed) };
     }
 
     /// Makes the slots from `left` up claimable once more.

@@ -6,7 +6,6 @@ extern crate alloc;
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}
 
-mod backoff;
 mod block;
 mod channel;
 mod closed;

@@ -83,15 +83,6 @@ fn a_wait_ends_when_its_time_is_up() {
     assert_eq!(receiver.recv_timeout(Duration::ZERO), Ok("late"));
 }
 
-#[test]
-fn the_events_that_are_there_one_by_one() {
-    let (sender, mut receiver) = channel();
-    (0..10).for_each(|event| sender.push(event).unwrap());
-    assert_eq!(receiver.try_iter().take(3).collect::<Vec<_>>(), [0, 1, 2]);
-    assert_eq!(receiver.try_iter().sum::<u32>(), (3..10).sum());
-    assert_eq!(receiver.try_iter().next(), None);
-}
-
 /// Takes by turns in all ways, so that each goes on where another has left off.
 #[test]
 fn all_ways_to_take_keep_one_order() {
@@ -106,7 +97,7 @@ fn all_ways_to_take_keep_one_order() {
     while let Some(event) = receiver.recv() {
         came(event);
         receiver.drain(&mut came);
-        receiver.try_iter().take(5).for_each(&mut came);
+        (0..5).map_while(|_| receiver.pop()).for_each(&mut came);
         if let Ok(event) = receiver.recv_timeout(Duration::from_micros(1)) {
             came(event);
         }
@@ -183,6 +174,14 @@ fn the_waker_of_the_last_poll_counts() {
         1,
         "nor the second, once it was used"
     );
+}
+
+#[test]
+fn a_task_that_waits_sees_that_it_has_closed_the_queue() {
+    let (_sender, mut receiver) = channel::<u32>();
+    assert_eq!(poll(&mut receiver, Waker::noop()), Poll::Pending);
+    receiver.close();
+    assert_eq!(poll(&mut receiver, Waker::noop()), Poll::Ready(None));
 }
 
 #[test]

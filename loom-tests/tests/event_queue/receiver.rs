@@ -1,5 +1,6 @@
 //! The receiver that waits: no event, and no last sender, leaves it asleep.
 
+use std::iter;
 use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -91,11 +92,14 @@ fn a_push_wakes_a_task_that_has_missed_it() {
 /// woken, or when nobody is left that could wake it.
 #[test]
 fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
-    Bound::preemptions(2, 10_000).check(
+    Bound::preemptions(2, 100_000).check(
         "a task that looks only when it is woken finds every event",
         || {
             let _blocks = NoneLeft;
             let (sender, mut receiver) = channel();
+            // A block is there: `a_push_wakes_a_task_that_has_missed_it` has pushes that bring one.
+            sender.push(Event::new(0)).unwrap();
+            assert!(receiver.pop().is_some());
             let producers = [1, 2].map(|number| pushing(&sender, number));
             drop(sender);
             let (task, waker) = Task::new();
@@ -122,6 +126,39 @@ fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
             }
             events.sort_unstable();
             assert_eq!(events, [1, 2]);
+        },
+    );
+}
+
+/// A push wakes a task for an event that was found before, and takes the waker of its next wait. If
+/// the task took that for its own still, as a load may show it, the next push would wake nobody.
+#[test]
+fn a_push_that_is_late_hides_no_other() {
+    Bound::preemptions(2, 1_000).check(
+        "a task that was woken for nothing leaves its waker anew",
+        || {
+            let _blocks = NoneLeft;
+            let (sender, mut receiver) = channel();
+            let other = sender.clone();
+            let producer = thread::spawn(move || {
+                (1..=2).for_each(|number| other.push(Event::new(number)).unwrap());
+            });
+            let (task, waker) = Task::new();
+            let mut events = Vec::new();
+            let mut look = || loop {
+                match poll(&mut receiver, &waker) {
+                    Poll::Ready(event) => events.extend(event),
+                    Poll::Pending if task.was_woken() => {}
+                    Poll::Pending => return events.len(),
+                }
+            };
+            let early = look();
+            producer.join().unwrap();
+            let woken = task.was_woken();
+            assert!(early == 2 || woken, "the task sleeps beside an event");
+            assert_eq!(look(), 2);
+            assert_eq!(events, [1, 2]);
+            drop(sender);
         },
     );
 }
@@ -254,9 +291,9 @@ fn a_scan_that_is_kept_passes_a_slot_in_flight() {
                 let claimed = !sender.is_empty();
                 // The first block has seven slots.
                 (2..=9).for_each(|number| sender.push(Event::new(number)).unwrap());
-                let mut events: Vec<_> = receiver.try_iter().take(8).collect();
+                let mut events: Vec<_> = iter::from_fn(|| receiver.pop()).take(8).collect();
                 stalled.join().unwrap();
-                events.extend(receiver.try_iter());
+                events.extend(iter::from_fn(|| receiver.pop()));
                 let mut numbers: Vec<_> = events.iter().map(|event| event.number).collect();
                 let place = numbers.iter().position(|number| *number == 1).unwrap();
                 numbers.remove(place);
@@ -298,7 +335,9 @@ fn a_told_push_is_received_behind() {
                 pop(&mut early);
                 a.join().unwrap();
                 let told = b.join().unwrap();
-                let late: Vec<_> = receiver.try_iter().map(|event| event.number).collect();
+                let late: Vec<_> = iter::from_fn(|| receiver.pop())
+                    .map(|event| event.number)
+                    .collect();
                 if told {
                     Some((early, late))
                 } else {

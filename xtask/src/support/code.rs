@@ -62,10 +62,17 @@ fn without_tests(code: TokenStream) -> TokenStream {
 
 /// True if a word of the code is this one.
 pub(crate) fn has_word(code: TokenStream, word: &str) -> bool {
-    code.into_iter().any(|token| match token {
-        TokenTree::Group(group) => has_word(group.stream(), word),
-        TokenTree::Ident(own) => own == word,
-        _ => false,
+    any_token(
+        code,
+        &|token| matches!(token, TokenTree::Ident(own) if own == word),
+    )
+}
+
+/// True if it is so of any token of the code that is no group.
+pub(crate) fn any_token(code: TokenStream, is_it: &dyn Fn(&TokenTree) -> bool) -> bool {
+    code.into_iter().any(|token| match &token {
+        TokenTree::Group(group) => any_token(group.stream(), is_it),
+        _ => is_it(&token),
     })
 }
 

@@ -18,10 +18,9 @@ use tokio_util::sync::CancellationToken;
 /// The time limit for TLS to be agreed on, and for the head of a request to come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The first bytes that a client has to send in time: the length of HTTP/2's preface. Until they
-/// are there, or differ from it, nothing else limits the wait for the client. Any HTTP/1 request
-/// that this server answers is at least as long.
-const PREFACE: usize = 24;
+/// The first bytes of HTTP/2. Until a client has sent them, or others, nothing else limits the wait
+/// for it.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A server that runs. Dropping this does not end it.
 #[derive(Debug)]
@@ -100,16 +99,20 @@ impl Connection {
             return;
         }
         let Some(tls) = tls else {
-            return self.serve(stream).await;
+            return self.serve(stream.into_split()).await;
         };
         match timeout(PATIENCE, tls.accept(stream)).await {
-            Ok(Ok(stream)) => self.serve(stream).await,
+            Ok(Ok(stream)) => self.serve(split(stream)).await,
             Ok(Err(error)) => tracing::debug!(%error, "no TLS with a client"),
             Err(_) => tracing::debug!("a client that says nothing of TLS"),
         }
     }
 
-    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+    async fn serve<R, W>(self, (read, write): (R, W))
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
         let mut builder = Builder::new(TokioExecutor::new());
         builder
             .http1()
@@ -125,8 +128,8 @@ impl Connection {
             .keep_alive_interval(Duration::from_secs(30))
             .keep_alive_timeout(PATIENCE);
         let service = TowerToHyperService::new(self.routes);
-        let stream = match timeout(PATIENCE, begun(stream)).await {
-            Ok(Ok(stream)) => TokioIo::new(stream),
+        let stream = match timeout(PATIENCE, begun(read)).await {
+            Ok(Ok(read)) => TokioIo::new(join(read, write)),
             Ok(Err(error)) => return tracing::debug!(%error, "a client that has gone"),
             Err(_) => return tracing::debug!("a client that says nothing"),
         };
@@ -138,12 +141,12 @@ impl Connection {
     }
 }
 
-/// Waits for the first bytes of a client; returns its connection, from these bytes on.
-async fn begun(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-) -> io::Result<impl AsyncRead + AsyncWrite + Unpin + Send + 'static> {
-    let (mut read, write) = split(stream);
-    let mut first = [0; PREFACE];
-    read.read_exact(&mut first).await?;
-    Ok(join(Cursor::new(first).chain(read), write))
+/// Waits until a client has said which HTTP it speaks; returns what it sends, from the beginning.
+async fn begun<R: AsyncRead + Unpin>(mut read: R) -> io::Result<impl AsyncRead + Unpin> {
+    let mut first = Vec::with_capacity(PREFACE.len());
+    while first.len() < PREFACE.len()
+        && PREFACE.starts_with(&first)
+        && read.read_buf(&mut first).await? > 0
+    {}
+    Ok(Cursor::new(first).chain(read))
 }

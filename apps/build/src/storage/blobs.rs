@@ -206,19 +206,11 @@ impl Blobs {
     }
 }
 
-/// The part of a blob that is wanted.
+/// The part of a blob that is wanted; all of it by default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Range {
     /// The first byte.
     pub from: u64,
     /// The number of bytes; all that follow if `None`.
     pub length: Option<u64>,
-}
-
-impl Range {
-    /// All bytes.
-    pub const ALL: Self = Self {
-        from: 0,
-        length: None,
-    };
 }

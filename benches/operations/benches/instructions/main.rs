@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use filch_operations::job::Job;
-use filch_operations::{Rounds, operations};
+use filch_operations::{Rounds, Step, operations};
 
 use bars::Bars;
 
@@ -74,76 +74,64 @@ fn main() -> ExitCode {
 /// Does the operation or the job of that name, and nothing else.
 fn run(name: &str, times: u64) -> Result<()> {
     if let Some(operation) = operations().iter().find(|operation| operation.name == name) {
-        let mut rounds = operation.start();
+        let mut step = (operation.start)();
         for round in 0..WARM_UP + ROUNDS {
-            rounds.prepare();
+            step(Step::Prepare);
             if round < WARM_UP {
-                rounds.run();
+                step(Step::Run);
             } else {
-                counted(&mut *rounds);
+                counted(&mut step);
             }
-            rounds.restore();
+            step(Step::Restore);
         }
         return Ok(());
     }
     let mut jobs = Job::ALL.iter().chain(&Job::ROADS);
     let job = jobs.find(|job| job.name == name);
-    job.ok_or(format!("no operation is called {name:?}"))?
-        .run(times);
+    let job = job.ok_or(format!("no operation is called {name:?}"))?;
+    (job.run)(times);
     Ok(())
 }
 
 /// callgrind counts while it is in here: see [`callgrind::operation`].
 #[inline(never)]
-fn counted(rounds: &mut dyn Rounds) {
-    rounds.run();
+fn counted(step: &mut Rounds) {
+    step(Step::Run);
 }
 
 /// Counts what is asked for, prints the table, and compares it with the bars.
 fn count_all(arguments: &Arguments) -> Result<()> {
-    let mut table = Table {
-        wanted: &arguments.name,
-        counts: Vec::new(),
+    let mut counts = Vec::new();
+    let mut add = |name: &'static str, count: &dyn Fn() -> Result<f64>| -> Result<()> {
+        if name.contains(&arguments.name) {
+            let count = count()?;
+            println!("| {name} | {count:.2} |");
+            counts.push((name, count));
+        }
+        Ok(())
     };
     println!("| operation | instructions |\n|---|---:|");
     for operation in operations() {
-        table.add(operation.name, || {
+        add(operation.name, &|| {
             let instructions = callgrind::operation(operation.name)?;
             Ok(instructions as f64 / (ROUNDS * operation.times) as f64)
         })?;
     }
     for job in Job::ALL {
-        table.add(job.name, || {
+        add(job.name, &|| {
             let once = callgrind::everything(job.name, TIMES)?;
             let twice = callgrind::everything(job.name, 2 * TIMES)?;
             Ok(twice.saturating_sub(once) as f64 / TIMES as f64)
         })?;
     }
-    if table.counts.is_empty() {
+    if counts.is_empty() {
         return Err(format!("no operation's name contains {:?}", arguments.name).into());
     }
     if arguments.write {
-        Bars::write(&table.counts)
+        Bars::write(&counts)
     } else if arguments.check {
-        Bars::read()?.check(&table.counts)
+        Bars::read()?.check(&counts)
     } else {
-        Ok(())
-    }
-}
-
-/// The operations counted so far.
-struct Table<'a> {
-    wanted: &'a str,
-    counts: Vec<(&'static str, f64)>,
-}
-
-impl Table<'_> {
-    fn add(&mut self, name: &'static str, count: impl FnOnce() -> Result<f64>) -> Result<()> {
-        if name.contains(self.wanted) {
-            let count = count()?;
-            println!("| {name} | {count:.2} |");
-            self.counts.push((name, count));
-        }
         Ok(())
     }
 }

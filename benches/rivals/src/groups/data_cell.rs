@@ -10,8 +10,7 @@ use atomic_refcell::AtomicRefCell;
 use filch_data_cell::{Access, DataCell, LockSet};
 use parking_lot::RwLock as ParkingLot;
 
-use crate::clock::cost;
-use crate::floor::uncontended_rmws;
+use crate::clock::{cost, uncontended_rmws};
 use crate::harness::{Effort, Scenario};
 
 /// Three locks, each in an allocation of its own, as the cells are. The macro is for the guards,

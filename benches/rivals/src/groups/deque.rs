@@ -17,8 +17,7 @@ use std::time::Duration;
 use self::contenders::{
     Biased, CrossbeamFifo, CrossbeamLifo, Deque, Owner, Shared, St3Fifo, St3Lifo, Unshared,
 };
-use crate::clock::{cost, per_operation, time, time_together};
-use crate::floor::uncontended_rmws;
+use crate::clock::{cost, per_operation, time, time_together, uncontended_rmws};
 use crate::harness::{Effort, Scenario};
 use crate::work::Work;
 use crate::workers::workers;

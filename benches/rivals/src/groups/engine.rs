@@ -8,12 +8,15 @@ pub(crate) mod frame;
 mod latency;
 mod stream;
 
+use std::sync::mpsc::Sender;
 use std::thread;
+use std::time::Instant;
 
 use filch_engine::{Engine, Scheduler, Stage, Worker, WorkerHandle};
 use parking_lot::Mutex;
 
 use crate::harness::{Effort, Scenario};
+use crate::total::sum_to;
 use crate::workers::those_or;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
@@ -72,6 +75,17 @@ fn add(scheduler: &Scheduler, worker: Worker) -> WorkerHandle {
         thread::yield_now();
     }
     handle
+}
+
+/// Has the worker count so many tasks, of all numbers up to that, and tell when it has the last.
+fn counting(worker: Worker, tasks: u64, ended: Sender<Instant>) -> Worker {
+    worker.on(move |task: &Add, counter: &mut Counter| {
+        counter.add(task.0);
+        if counter.ran == tasks {
+            assert_eq!(counter.sum, sum_to(tasks));
+            ended.send(Instant::now()).expect("the caller waits");
+        }
+    })
 }
 
 /// A task without its type, as one would write it without an engine.

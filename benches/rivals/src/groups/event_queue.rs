@@ -10,7 +10,7 @@ use std::time::Duration;
 use self::contenders::{Blocking, Concurrent, Crossbeam, Filch, Kanal, May, Queue, Segments, Std};
 use self::floors::Floor;
 use self::latency::{messages, ping_pong};
-use self::throughput::{Batches, OneByOne, Sleeping, burst, fan_in, one_thread};
+use self::throughput::{batches, burst, fan_in, one_by_one, one_thread, sleeping};
 use crate::harness::{Effort, Scenario, merged};
 use crate::workers::those_or;
 
@@ -67,16 +67,20 @@ where
         let count = producers as u64;
         all.extend([
             together(producers, "one by one")
-                .contender(queue, fan_in::<u64, Q, OneByOne>(count, events)),
+                .contender(queue, fan_in::<u64, Q>(count, events, one_by_one::<u64, Q>)),
             together(producers, "batches")
-                .contender(queue, fan_in::<u64, Q, Batches>(count, events)),
+                .contender(queue, fan_in::<u64, Q>(count, events, batches::<u64, Q>)),
         ]);
         if producers <= 4 {
             all.extend([
-                of(format!("{producers} → 1, 256 bytes"))
-                    .contender(queue, fan_in::<Large, Q, OneByOne>(count, events / 2)),
-                of(format!("{producers} → 1, 1 KiB"))
-                    .contender(queue, fan_in::<Huge, Q, OneByOne>(count, events / 10)),
+                of(format!("{producers} → 1, 256 bytes")).contender(
+                    queue,
+                    fan_in::<Large, Q>(count, events / 2, one_by_one::<Large, Q>),
+                ),
+                of(format!("{producers} → 1, 1 KiB")).contender(
+                    queue,
+                    fan_in::<Huge, Q>(count, events / 10, one_by_one::<Huge, Q>),
+                ),
             ]);
         }
     }
@@ -94,7 +98,7 @@ where
 fn waiting<Q: Blocking<u64>>(queue: &'static str, effort: Effort) -> Vec<Scenario> {
     let (events, trips) = (effort.operations(EVENTS), effort.operations(20_000));
     let recv = |producers| {
-        let turn = fan_in::<u64, Q, Sleeping>(producers as u64, events);
+        let turn = fan_in::<u64, Q>(producers as u64, events, sleeping::<u64, Q>);
         together(producers, "recv").contender(queue, turn)
     };
     let mut all: Vec<_> = those_or(&[1, 4, 8]).into_iter().map(recv).collect();
@@ -106,7 +110,7 @@ fn waiting<Q: Blocking<u64>>(queue: &'static str, effort: Effort) -> Vec<Scenari
 fn floors(effort: Effort) -> Vec<Scenario> {
     let events = effort.operations(EVENTS);
     let floor = |producers| {
-        let floor = fan_in::<u64, Floor, Batches>(producers as u64, events);
+        let floor = fan_in::<u64, Floor>(producers as u64, events, batches::<u64, Floor>);
         together(producers, "batches").floor("a claim and a store", floor)
     };
     those_or(&[1, 4, 8]).into_iter().map(floor).collect()

@@ -12,6 +12,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use self::mixture::Kind::{Caller, Flood, Pairs, Yielders};
 use self::mixture::{BLOCKING, Busy, CALL, CALLS, Steps};
 use crate::clock::time;
 use crate::harness::{Effort, Scenario};
@@ -57,33 +58,27 @@ impl Over {
 
 /// A scenario with each contender. Its turn is generic over the pool `$P`.
 macro_rules! pools {
-    ($scenario:expr, $add:ident, |$P:ident| $turn:expr) => {
-        pools!($scenario, $add, |$P| $turn; Talking, Tokio, Async)
-    };
-    ($scenario:expr, $add:ident, |$P:ident| $turn:expr; $($pool:ty),*) => {{
+    ($scenario:expr, $add:ident, |$P:ident| $turn:expr) => {{
         let scenario = $scenario;
-        $(
-            let scenario = {
-                type $P = $pool;
-                scenario.$add(<$pool>::NAME, $turn)
-            };
-        )*
-        scenario
+        pools!(scenario, $add, |$P| $turn; Talking Tokio Async)
+    }};
+    ($scenario:ident, $add:ident, |$P:ident| $turn:expr; $($pool:ident)*) => {{
+        $(let $scenario = {
+            type $P = $pool;
+            $scenario.$add($P::NAME, $turn)
+        };)*
+        $scenario
     }};
 }
 
 pub(super) use pools;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let mut all = shares(workers(), length(effort, 500));
+    let length = Duration::from_millis(effort.operations(500));
+    let mut all = shares(workers(), length);
     all.push(behind_calls(workers()));
     all.push(executions(workers(), effort.operations(5_000)));
     all
-}
-
-/// Returns that length, or less in a quick run.
-fn length(effort: Effort, milliseconds: u64) -> Duration {
-    Duration::from_millis(effort.operations(milliseconds))
 }
 
 /// A figure made of the time that each of those took that are busy, that of the round, and that of
@@ -101,32 +96,32 @@ fn shares(workers: usize, length: Duration) -> Vec<Scenario> {
         (
             "least served of 64 pairs of 5 us".to_owned(),
             equal,
-            vec![Busy::pairs(1, 5); 64],
+            vec![Busy::of(Pairs(1), 5); 64],
             |took, _, _| least(took) / (took.iter().sum::<f64>() / took.len() as f64),
         ),
         (
             "16 yielders of 50 us and 16 pairs of 5 us, the lesser part".to_owned(),
             of_time,
-            vec![Busy::yielders(16, 50), Busy::pairs(16, 5)],
+            vec![Busy::of(Yielders(16), 50), Busy::of(Pairs(16), 5)],
             |took, _, of_cores| least(took) / of_cores,
         ),
         (
             "16 pairs of 5 us beside a flood of 20 us from outside".to_owned(),
             of_time,
-            vec![Busy::pairs(16, 5), Busy::flood(20)],
+            vec![Busy::of(Pairs(16), 5), Busy::of(Flood, 20)],
             |took, _, of_cores| took[0] / of_cores,
         ),
     ];
     let callers = [("a caller", pause), ("a restless caller", None)];
     let beside = callers.into_iter().flat_map(|(who, pause)| {
         let chains = [
-            ("a process", Busy::yielders(1, 20)),
-            ("a pair", Busy::pairs(1, 20)),
+            ("a process", Busy::of(Yielders(1), 20)),
+            ("a pair", Busy::of(Pairs(1), 20)),
         ];
         chains.map(|(what, chain)| {
             let name = format!("{what} of 20 us steps beside {who}");
             let figure: Figure = |took, elapsed, _| took[0] / elapsed;
-            let busy = vec![chain, Busy::caller(pause)];
+            let busy = vec![chain, Busy::of(Caller(pause), 0)];
             (name, "% of the steps that fit", busy, figure)
         })
     });

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_queue::SegQueue;
 
-use self::contenders::{Crossbeam, Filch, Injector, Locked, Own};
+use self::contenders::{Crossbeam, Filch, Injector, Locked};
 use self::floors::{push_and_deque, threads_apart};
 use crate::clock::{Backoff, cost, per_operation, time_together};
 use crate::harness::{Effort, Scenario};
@@ -54,7 +54,7 @@ fn take_and_consume<I: Injector>(injector: &I, own: &I::Own) -> (u64, u64) {
     let Some(first) = injector.take(own) else {
         return (0, 0);
     };
-    let rest = std::iter::from_fn(|| own.pop());
+    let rest = std::iter::from_fn(|| I::pop(own));
     rest.fold((1, first), |(taken, sum), item| (taken + 1, sum + item))
 }
 

@@ -19,7 +19,7 @@ use super::fairness::pools;
 use crate::clock::cost;
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{Actors, Async, BlockingPool, Filch, Pool, TOTAL, Talking, Tokio};
-use crate::workers::{WORKERS, those_or, workers};
+use crate::workers::{WORKERS, those_or};
 
 /// The time from one event to the next.
 const PERIOD: Duration = Duration::from_millis(2);
@@ -125,7 +125,7 @@ fn carrying<const N: usize>(name: &str, count: u64) -> Scenario {
 /// A burst, from the first send until the last one is received.
 fn burst<const N: usize, P: Actors<[u8; N]>>(count: u64) -> impl FnMut() -> f64 {
     let make = || {
-        let pool = P::with_workers(workers());
+        let pool = P::here();
         // All bytes are the same: the last one stands for what was carried.
         let receiver = pool.actor(|payload: [u8; N]| TOTAL.add(payload[N - 1].into()));
         (pool, receiver)

@@ -4,7 +4,7 @@
 //! sends a ball to and fro, and never rests.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ struct Both<P> {
 
 /// Processes and jobs have the same threads.
 fn one_pool() -> Both<Talking> {
-    let processes = Talking::with_workers(workers());
+    let processes = Talking::here();
     let jobs = Jobs::on(&processes.pool()).expect("its threads are free");
     with(processes, jobs)
 }
@@ -44,7 +44,7 @@ fn one_pool() -> Both<Talking> {
 /// Each has its own, and the system divides the cores among them.
 fn two_pools() -> Both<Talking> {
     let jobs = Jobs::new(workers()).expect("the system gives threads");
-    with(Talking::with_workers(workers()), jobs)
+    with(Talking::here(), jobs)
 }
 
 fn with(processes: Talking, jobs: Jobs) -> Both<Talking> {
@@ -56,10 +56,10 @@ fn with(processes: Talking, jobs: Jobs) -> Both<Talking> {
 }
 
 fn rivals() -> Both<Tokio> {
-    let pool = rayon::ThreadPool::with_workers(workers());
+    let pool = rayon::ThreadPool::here();
     let fib = move || pool.install(|| programs::rayon::fib(Rayon, FIB));
     Both {
-        processes: Tokio::with_workers(workers()),
+        processes: Tokio::here(),
         fib: Box::new(fib),
     }
 }
@@ -117,8 +117,8 @@ fn millis(elapsed: Duration) -> f64 {
 }
 
 /// Computes fib over and over.
-fn keep_computing(both: &Both<impl Pool>, goes_on: impl Fn() -> bool) {
-    while goes_on() {
+fn keep_computing(both: &Both<impl Pool>, over: &Over) {
+    while over.not_yet() {
         black_box((both.fib)());
     }
 }
@@ -126,12 +126,12 @@ fn keep_computing(both: &Both<impl Pool>, goes_on: impl Fn() -> bool) {
 /// Measures from one step of a pair to the next.
 fn hops_beside_fib<P: Pool>(both: fn() -> Both<P>, hops: u64) -> impl FnMut() -> Vec<f64> {
     keeping(both, move |both| {
-        let over = AtomicBool::new(false);
+        let over = Over::default();
         let (done, is_done) = mpsc::channel();
         let steps = Arc::new(Mutex::new(Vec::with_capacity(hops as usize + 1)));
         let all = Arc::clone(&steps);
         thread::scope(|scope| {
-            scope.spawn(|| keep_computing(both, || !over.load(Ordering::Relaxed)));
+            scope.spawn(|| keep_computing(both, &over));
             both.processes.pair(move || {
                 let mut steps = steps.lock().expect("no panic");
                 steps.push(Instant::now());
@@ -143,7 +143,7 @@ fn hops_beside_fib<P: Pool>(both: fn() -> Both<P>, hops: u64) -> impl FnMut() ->
                 goes_on
             });
             is_done.recv().expect("the last one says so");
-            over.store(true, Ordering::Relaxed);
+            over.set();
         });
         let steps = all.lock().expect("no panic");
         let hops = steps
@@ -156,7 +156,7 @@ fn hops_beside_fib<P: Pool>(both: fn() -> Both<P>, hops: u64) -> impl FnMut() ->
 /// Measures from the sending to the step, for a process that is idle otherwise.
 fn messages_beside_fib<P: Pool>(both: fn() -> Both<P>, messages: u64) -> impl FnMut() -> Vec<f64> {
     keeping(both, move |both| {
-        let keep_busy = |_: &_, over: &Over| keep_computing(both, || over.not_yet());
+        let keep_busy = |_: &_, over: &Over| keep_computing(both, over);
         round::<_, Message>(&both.processes, keep_busy, messages, PERIOD).latencies
     })
 }

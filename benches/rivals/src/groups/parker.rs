@@ -12,8 +12,7 @@ use crossbeam_utils::Backoff;
 use crossbeam_utils::sync::Parker as Crossbeam;
 use filch_parker::{AdaptiveSpinner, Parker, Spin};
 
-use crate::clock::{cost, per_operation, pin, time_together};
-use crate::floor::uncontended_rmws;
+use crate::clock::{cost, per_operation, pin, time_together, uncontended_rmws};
 use crate::harness::{Effort, Scenario};
 
 /// Ours: `park` of this thread, and `unpark`, for another one.

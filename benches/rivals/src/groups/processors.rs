@@ -245,7 +245,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
 }
 
 fn inject<P: Adds>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
-    keeping(here::<P>, move |pool| {
+    keeping(P::here, move |pool| {
         cost(waves * wave, || {
             for _ in 0..waves {
                 TOTAL.expect(sum_to(wave));
@@ -257,7 +257,7 @@ fn inject<P: Adds>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
 }
 
 fn tree<P: Trees>(trees: u64, depth: u32) -> impl FnMut() -> f64 {
-    keeping(here::<P>, move |pool| {
+    keeping(P::here, move |pool| {
         cost(trees << depth, || {
             for _ in 0..trees {
                 TOTAL.expect(1 << depth);
@@ -283,13 +283,9 @@ impl Adds for Caller {
     }
 }
 
-fn here<P: Threads>() -> P {
-    P::with_workers(workers())
-}
-
 /// A new pool for each round: the other contenders' pools do not exist meanwhile, not even asleep.
 fn ready<P: Adds>() -> P {
-    let pool: P = here();
+    let pool = P::here();
     TOTAL.expect(1);
     pool.add(1);
     TOTAL.wait();

@@ -104,16 +104,13 @@ fn spawning(kind: &str, waves: u64, wave: u64) -> Scenario {
 }
 
 fn spawn<S: Spawner>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
-    keeping(
-        || S::with_workers(workers()),
-        move |spawner| {
-            cost(waves * wave, || {
-                for _ in 0..waves {
-                    assert_eq!(black_box(spawner.spawn_all(wave)), sum_to(wave));
-                }
-            })
-        },
-    )
+    keeping(S::here, move |spawner| {
+        cost(waves * wave, || {
+            for _ in 0..waves {
+                assert_eq!(black_box(spawner.spawn_all(wave)), sum_to(wave));
+            }
+        })
+    })
 }
 
 /// A ring of so many.
@@ -130,7 +127,7 @@ fn sending(kind: &str, size: usize, effort: Effort) -> Scenario {
 /// One message goes round. It says how many hops are left.
 fn ring<A: Actors<u64>>(hops: u64, size: usize) -> impl FnMut() -> f64 {
     let ring = move || {
-        let actors = A::with_workers(workers());
+        let actors = A::here();
         let first = Arc::new(OnceLock::new());
         let last = actors.actor({
             let first = Arc::clone(&first);
@@ -162,20 +159,17 @@ fn pass_on<A: Actors<u64>>(next: &A::Address, hops: u64) {
 }
 
 fn skynet<G: Grower>(leaves: u64) -> impl FnMut() -> f64 {
-    keeping(
-        || G::with_workers(workers()),
-        move |grower| {
-            cost(leaves, || {
-                assert_eq!(grower.grow(leaves), sum_to(leaves - 1));
-            })
-        },
-    )
+    keeping(G::here, move |grower| {
+        cost(leaves, || {
+            assert_eq!(grower.grow(leaves), sum_to(leaves - 1));
+        })
+    })
 }
 
 /// Many send as fast as they can, without yielding; one receives.
 fn fan_in<A: Actors<u64>>(bursts: u64) -> impl FnMut() -> f64 {
     let processes = || {
-        let actors = A::with_workers(workers());
+        let actors = A::here();
         let sink = actors.actor(|number| TOTAL.add(number));
         let sender = |_| {
             let sink = sink.clone();
@@ -204,7 +198,7 @@ fn fan_in<A: Actors<u64>>(bursts: u64) -> impl FnMut() -> f64 {
 /// All workers sleep when the message comes, and this thread sleeps until the answer.
 fn request<A: Actors<u64>>(requests: u64) -> impl FnMut() -> f64 {
     let process = || {
-        let actors = A::with_workers(workers());
+        let actors = A::here();
         let process = actors.actor(|number| TOTAL.add(number));
         (actors, process)
     };

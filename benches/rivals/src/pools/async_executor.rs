@@ -10,7 +10,7 @@ use async_executor::{Executor, StaticExecutor, Task};
 use async_io::Timer;
 use futures_lite::future::{block_on, yield_now};
 
-use super::{Actors, Pool, Spawner, Tasks, Threads};
+use super::{Actors, Pool, Spawner, Tasks, Threads, sum_of};
 
 /// An executor in reach of its tasks.
 pub(crate) trait Handle: Clone + Send + Sync + 'static {
@@ -115,13 +115,7 @@ impl<H: Handle> Spawner for Executing<H> {
     fn spawn_all(&self, count: u64) -> u64 {
         let spawn = |number| self.executor.launch(async move { black_box(number) });
         let tasks: Vec<_> = (1..=count).map(spawn).collect();
-        block_on(async {
-            let mut sum = 0;
-            for task in tasks {
-                sum += task.await;
-            }
-            sum
-        })
+        block_on(sum_of(tasks))
     }
 }
 

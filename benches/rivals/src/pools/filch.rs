@@ -13,7 +13,7 @@ use filch_scheduler::{
 };
 use futures_lite::future::block_on;
 
-use super::{Actors, BlockingPool, Pool, Spawner, Tasks, Threads};
+use super::{Actors, BlockingPool, Pool, Spawner, Tasks, Threads, sum_of};
 
 /// Messages of that type, and numbers otherwise.
 pub(crate) struct Of<M>(PhantomData<fn(M)>);
@@ -107,14 +107,11 @@ impl Spawner for FilchFutures {
     fn spawn_all(&self, count: u64) -> u64 {
         let spawn = |number| (*self.0).spawn(async move { black_box(number) });
         let futures: Vec<_> = (1..=count).map(spawn).collect();
-        block_on(async {
-            let mut sum = 0;
-            for future in futures {
-                let future = future.expect("it is admitted");
-                sum += future.await.expect("it does not panic");
-            }
-            sum
-        })
+        let outputs = futures.into_iter().map(async |future| {
+            let future = future.expect("it is admitted");
+            future.await.expect("it does not panic")
+        });
+        block_on(sum_of(outputs))
     }
 }
 

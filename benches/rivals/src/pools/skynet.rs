@@ -7,7 +7,7 @@ use filch_scheduler::{Context, Event, Events, Pid, Process, StepOutput, from_fn}
 use futures_lite::future::{Boxed, FutureExt, block_on};
 use rayon::ThreadPool;
 
-use super::{Async, Filch, Grower, Of, Tokio};
+use super::{Async, Filch, Grower, Of, Tokio, sum_of};
 
 const CHILDREN: u64 = 10;
 
@@ -65,11 +65,7 @@ where
         let leaves = leaves / CHILDREN;
         let child = |child| spawn(task(spawn.clone(), first + child * leaves, leaves));
         let children: Vec<_> = (0..CHILDREN).map(child).collect();
-        let mut sum = 0;
-        for child in children {
-            sum += child.await;
-        }
-        sum
+        sum_of(children).await
     }
     .boxed()
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
-use super::{Actors, BlockingPool, Pool, Spawner, Tasks, Threads};
+use super::{Actors, BlockingPool, Pool, Spawner, Tasks, Threads, sum_of};
 
 pub(crate) type Tokio = Runtime;
 
@@ -45,13 +45,10 @@ impl Spawner for Runtime {
     fn spawn_all(&self, count: u64) -> u64 {
         let spawn = |number| Runtime::spawn(self, async move { black_box(number) });
         let tasks: Vec<_> = (1..=count).map(spawn).collect();
-        self.block_on(async {
-            let mut sum = 0;
-            for task in tasks {
-                sum += task.await.expect("it does not panic");
-            }
-            sum
-        })
+        let outputs = tasks.into_iter();
+        self.block_on(sum_of(
+            outputs.map(async |task| task.await.expect("it does not panic")),
+        ))
     }
 }
 

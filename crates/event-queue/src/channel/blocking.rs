@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use core::task::Waker;
+use core::task::{Poll, Waker};
 use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use filch_parker::{AdaptiveSpinner, Parker, Spin};
 use filch_sync::time;
 
-use super::receiver::{Found, Receiver};
+use super::receiver::Receiver;
 use super::recv_error::RecvError;
 
 /// The length of a sleep beside a push that has claimed a slot, and perhaps not seen the waker. Its
@@ -50,13 +50,12 @@ impl<T: Send> Receiver<T> {
                 (parker, waker)
             });
             let until = match self.leave_waker(waker) {
-                Found::Event(event) => return Ok(event),
-                Found::Over => return Err(RecvError::Disconnected),
-                Found::Nothing => deadline,
-                Found::Claimed => {
+                Poll::Pending => deadline,
+                Poll::Ready(Err(RecvError::Empty)) => {
                     let nap = time::now() + NAP;
                     Some(deadline.map_or(nap, |deadline| nap.min(deadline)))
                 }
+                Poll::Ready(done) => return done,
             };
             let is_woken = match until {
                 Some(until) => parker.park_deadline(until),

@@ -2,11 +2,10 @@
 
 use core::cell::Cell;
 use core::fmt;
-use core::iter;
 use core::marker::PhantomData;
 use core::mem;
 use core::ptr;
-use core::task::{Context, Poll, Waker};
+use core::task::{Context, Poll, Waker, ready};
 
 use filch_sync::{Arc, hint};
 
@@ -19,8 +18,7 @@ use crate::closed::ReopenError;
 use crate::position::{Position, Tail};
 use crate::scan::Scan;
 
-/// The consumer's end, of which there is one. It may move between threads, but one at a time uses
-/// it.
+/// The consumer's end, of which there is one. One thread at a time uses it.
 ///
 /// Events are taken one by one ([`recv`](Self::recv), [`try_recv`](Self::try_recv),
 /// [`pop`](Self::pop)) or all at once ([`drain`](Self::drain)); the methods may be mixed, and take
@@ -38,21 +36,10 @@ pub struct Receiver<T> {
     is_marked: bool,
     /// The scan that has passed them, if it is not over.
     scan: Option<Scan>,
-    /// The task that left its waker last, if no push was under way then; else zeros.
-    waits: [usize; 2],
+    /// The task that left its waker last.
+    task: [usize; 2],
     /// Not Sync: one thread at a time, also for the methods that only look.
     not_sync: PhantomData<Cell<()>>,
-}
-
-/// The queue, as a receiver finds it that has left its waker.
-pub(super) enum Found<T> {
-    Event(T),
-    /// No event, and no push is under way: the next one wakes.
-    Nothing,
-    /// No event, but a push has claimed a slot and is not done; perhaps it wakes nobody.
-    Claimed,
-    /// No event is there, and none can come.
-    Over,
 }
 
 impl<T> Receiver<T> {
@@ -62,7 +49,7 @@ impl<T> Receiver<T> {
             delay: AdaptiveDelay::new(),
             is_marked: false,
             scan: None,
-            waits: [0; 2],
+            task: [0; 2],
             not_sync: PhantomData,
         }
     }
@@ -185,11 +172,6 @@ impl<T: Send> Receiver<T> {
         }
     }
 
-    /// The events that are there, one by one, until [`pop`](Self::pop) finds none.
-    pub fn try_iter(&mut self) -> impl Iterator<Item = T> {
-        iter::from_fn(|| self.pop())
-    }
-
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
     /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
     pub fn drain(&mut self, mut sink: impl FnMut(T)) -> usize {
@@ -237,58 +219,49 @@ impl<T: Send> Receiver<T> {
     /// }
     /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        if self.still_waits(cx.waker()) {
+        // Nothing has come since it left its waker, which is there still: each push that claims,
+        // and the last sender's drop, will take it.
+        if self.task == task_of(cx.waker())
+            && self.shared.sleeper.is_left()
+            && self.shared.producers.tail() == Tail::open(self.shared.consumer.head())
+        {
             return Poll::Pending;
         }
-        match self.try_recv() {
-            Ok(event) => return Poll::Ready(Some(event)),
-            Err(RecvError::Disconnected) => return Poll::Ready(None),
-            Err(RecvError::Empty) => {}
-        }
-        match self.leave_waker(cx.waker()) {
-            Found::Event(event) => Poll::Ready(Some(event)),
-            Found::Over => Poll::Ready(None),
-            Found::Nothing => Poll::Pending,
-            Found::Claimed => {
-                // It is polled again at once, until the push is done: it spins.
-                hint::spin_loop();
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
-        }
+        self.poll_anew(cx.waker())
     }
 
-    /// Says whether nothing has come since the task was told to wait: its waker is there still, and
-    /// each push that claims, and the last sender's drop, will take it.
-    #[inline]
-    fn still_waits(&self, waker: &Waker) -> bool {
-        self.waits == task_of(waker)
-            && self.shared.producers.tail() == Tail::open(self.shared.consumer.head())
-            && self.shared.sleeper.is_left()
+    /// Does the rest of `poll_recv`.
+    #[inline(never)]
+    fn poll_anew(&mut self, waker: &Waker) -> Poll<Option<T>> {
+        let mut found = self.try_recv();
+        if let Err(RecvError::Empty) = found {
+            found = ready!(self.leave_waker(waker));
+        }
+        if let Err(RecvError::Empty) = found {
+            // It is polled again at once, until the push is done: it spins.
+            hint::spin_loop();
+            waker.wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(found.ok())
     }
 
-    /// Leaves `waker` for the push that brings the next event, and looks once more. If there is
-    /// nothing to wait for, takes it back.
-    pub(super) fn leave_waker(&mut self, waker: &Waker) -> Found<T> {
-        self.waits = [0; 2];
+    /// Leaves `waker` for the push that brings the next event, and looks once more. Pending: each
+    /// push to come wakes. Empty: a push is under way, and perhaps wakes nobody. If there is
+    /// nothing to wait for, takes the waker back.
+    pub(super) fn leave_waker(&mut self, waker: &Waker) -> Poll<Result<T, RecvError>> {
+        self.task = task_of(waker);
         self.shared.sleeper.register(waker.clone());
         // Each push that claims after this sees the waker.
         let tail = self.shared.producers.tail_after_notice();
-        let found = if tail.next != self.shared.consumer.head() {
-            match self.pop() {
-                Some(event) => Found::Event(event),
-                None => Found::Claimed,
-            }
-        } else if self.shared.is_over() {
-            Found::Over
-        } else {
-            self.waits = task_of(waker);
-            return Found::Nothing;
-        };
-        if let Found::Event(_) | Found::Over = found {
+        if tail.next == self.shared.consumer.head() && !self.shared.is_over() {
+            return Poll::Pending;
+        }
+        let found = self.try_recv();
+        if !matches!(found, Err(RecvError::Empty)) {
             self.shared.sleeper.withdraw();
         }
-        found
+        Poll::Ready(found)
     }
 
     /// Gives the memory of an empty queue back; see
@@ -391,7 +364,6 @@ mod tests {
     }
 
     // No caller can make a push stall, so these tests stand in the crate.
-
     #[test]
     fn a_late_push_takes_the_waker_of_the_next_wait() {
         let (sender, mut receiver) = channel();
@@ -418,10 +390,7 @@ mod tests {
         assert_eq!(receiver.poll_recv(&mut cx), Poll::Pending);
         assert!(woken.0.swap(false, Ordering::Relaxed));
         sender.push(2).unwrap();
-        assert!(
-            woken.0.load(Ordering::Relaxed),
-            "a later push does not wait for the first"
-        );
+        assert!(woken.0.load(Ordering::Relaxed), "a later push is heard");
         assert_eq!(receiver.poll_recv(&mut cx), Poll::Ready(Some(2)));
 
         // SAFETY: claimed above, and filled once.

@@ -35,15 +35,13 @@ impl Sleeper {
     /// Says whether the last waker is there still. For the receiver.
     #[inline]
     pub(super) fn is_left(&self) -> bool {
-        // ORDERING: Relaxed, both: what the load reads may be older than the swap of a push that
-        // wakes nobody any more. The exchange decides, by the order of the word alone.
+        // ORDERING: Relaxed: this may be older than the swap of a push that wakes nobody any more.
         let waker = self.waker.load(Ordering::Relaxed);
-        let is_left = || {
-            // ORDERING: Relaxed: see above.
-            self.waker
-                .compare_exchange(waker, waker, Ordering::Relaxed, Ordering::Relaxed)
-        };
-        !waker.is_null() && is_left().is_ok()
+        // ORDERING: Relaxed, both: the order of the word alone decides.
+        let left = self
+            .waker
+            .compare_exchange(waker, waker, Ordering::Relaxed, Ordering::Relaxed);
+        !waker.is_null() && left.is_ok()
     }
 
     /// Leaves `waker` for a producer. The receiver withdraws it at the latest when it is dropped.

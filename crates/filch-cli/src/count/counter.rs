@@ -9,10 +9,6 @@ use super::words::Tally;
 pub(crate) fn counter(mut readers_left: usize, merger: Pid) -> impl Process<WordCount> {
     let mut tally = Tally::default();
     from_fn::<WordCount, _>(move |context, events, out| {
-        if events.len() == 0 {
-            // The first step. The merger is told if this process fails.
-            context.handle().monitor(merger, context.pid());
-        }
         for event in events {
             match event {
                 Event::Message(Message::Chunk { text, from }) => {

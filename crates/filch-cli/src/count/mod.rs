@@ -137,10 +137,11 @@ fn count(
     let readers = workers.min(files.len()).max(1);
     let counters = 2 * workers;
 
-    let merger = submit(scheduler, merger(readers + counters))?;
+    let merger = submit(scheduler, merger(readers + counters), None)?;
+    let told = Some(merger.pid());
     let mut others = Vec::with_capacity(readers + counters);
     for _ in 0..counters {
-        others.push(submit(scheduler, counter(readers, merger.pid()))?);
+        others.push(submit(scheduler, counter(readers, merger.pid()), told)?);
     }
     let counters: Vec<Pid> = others.iter().map(ProcessHandle::pid).collect();
     for (number, share) in deal(files, readers).into_iter().enumerate() {
@@ -151,7 +152,7 @@ fn count(
             merger.pid(),
             settings.window,
         );
-        others.push(submit(scheduler, reader)?);
+        others.push(submit(scheduler, reader, told)?);
     }
 
     // The merger monitors every process and ends when one fails, so this returns however the job
@@ -164,13 +165,20 @@ fn count(
     Ok(totals)
 }
 
+/// Submits a process of which that other one is told if it fails.
 fn submit(
     scheduler: &Handle<WordCount>,
     process: impl Process<WordCount> + 'static,
+    told: Option<Pid>,
 ) -> Result<ProcessHandle<WordCount>, Box<dyn Error>> {
-    let submitted = scheduler.submit(process, "", ());
+    let submission = scheduler.submission(process, "", ());
+    let submission = told
+        .into_iter()
+        .fold(submission, |own, told| own.monitored_by(told));
     // Without the process, which is handed back.
-    submitted.map_err(|error| error.to_string().into())
+    submission
+        .submit()
+        .map_err(|error| error.to_string().into())
 }
 
 /// Deals the files out like cards, so that neighbours, which are often alike in size, go to

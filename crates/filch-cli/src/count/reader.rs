@@ -175,11 +175,10 @@ impl OpenFile {
 impl Process<WordCount> for Reader {
     fn init(
         &mut self,
-        context: &Context<'_, WordCount>,
+        _: &Context<'_, WordCount>,
         _: &str,
         (): (),
     ) -> Result<(), InitError<WordCount>> {
-        context.handle().monitor(self.merger, context.pid());
         Ok(())
     }
 

@@ -201,18 +201,17 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
     let scratch = Scratch::new("broken");
     scratch.write("good", b"good");
     with_scheduler(|scheduler, settings| {
-        let merger = submit(scheduler, merger(2)).unwrap();
-        let to = merger.pid();
+        let merger = submit(scheduler, merger(2), None).unwrap();
+        let told = Some(merger.pid());
         // Takes the place of a counter, and panics at its first chunk.
-        let broken = from_fn::<WordCount, _>(move |context, events, _| {
+        let broken = from_fn::<WordCount, _>(|_, events, _| {
             assert_eq!(events.len(), 0, "a chunk");
-            context.handle().monitor(to, context.pid());
             Ok(())
         });
-        let broken = submit(scheduler, broken).unwrap();
+        let broken = submit(scheduler, broken, told).unwrap();
         let files = vec![entry(&scratch.path().join("good"))];
         let reader = Reader::new(files, vec![broken.pid()], 0, merger.pid(), settings.window);
-        drop(submit(scheduler, reader).unwrap());
+        drop(submit(scheduler, reader, told).unwrap());
         let error = merger.join().unwrap_err().to_string();
         let (_, of_whom) = error
             .split_once("ended before its work was done: ")

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Local, Pat, Stmt};
 
 use super::edit::{Binding, Statement};
-use crate::support::code::before_word;
+use crate::support::code::{any_token, before_word};
 
 /// The most characters of code in a mutant's name.
 const SHOWN: usize = 60;
@@ -114,13 +114,6 @@ pub(super) fn is_shadowed_in(run: &[Stmt]) -> impl Fn(&Stmt) -> bool {
         name_of(statement)
             .is_some_and(|name| uses(&init.expr, &name) || before.any(|other| uses(other, &name)))
     }
-}
-
-fn any_token(tokens: proc_macro2::TokenStream, is_it: &dyn Fn(&TokenTree) -> bool) -> bool {
-    tokens.into_iter().any(|token| match &token {
-        TokenTree::Group(group) => any_token(group.stream(), is_it),
-        _ => is_it(&token),
-    })
 }
 
 pub(super) fn place_of(statement: &Stmt) -> Statement {

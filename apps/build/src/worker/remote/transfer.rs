@@ -126,7 +126,7 @@ async fn upload_large(
     blob: Digest,
     from: &Blobs,
 ) -> Result<(), StorageError> {
-    let reader = from.open(blob, Range::ALL).await?;
+    let reader = from.open(blob, Range::default()).await?;
     let upload = format!("uploads/{}/blobs/{blob}", uuid::Uuid::new_v4());
     let resource_name = name(instance, &upload);
     let requests = stream::unfold(Some((reader, 0)), move |state| {

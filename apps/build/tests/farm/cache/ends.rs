@@ -88,6 +88,17 @@ async fn a_silent_client_is_left() {
     }
 }
 
+/// A request may be shorter than the preface of HTTP/2.
+#[tokio::test]
+async fn the_shortest_request_is_answered() {
+    let server = start().await;
+    let mut stream = TcpStream::connect(server.running.address()).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.0\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    soon(stream.read_to_string(&mut answer)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.0 404"), "{answer:?}");
+}
+
 #[tokio::test]
 async fn a_method_that_is_not_there_is_named() {
     type Codec = tonic_prost::ProstCodec<FindMissingBlobsRequest, FindMissingBlobsRequest>;

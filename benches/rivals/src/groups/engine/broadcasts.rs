@@ -7,7 +7,7 @@ use std::time::Instant;
 use crossbeam_channel::unbounded;
 use filch_engine::Worker;
 
-use super::{Add, Counter, Ends, Erased, add, erased};
+use super::{Add, Counter, Ends, Erased, add, counting, erased};
 use crate::clock::per_operation;
 use crate::harness::{Effort, Scenario};
 
@@ -25,20 +25,12 @@ fn filch(tasks: u64, workers: u64) -> f64 {
     let scheduler = engine.start("takes");
     let (ended, has_ended) = mpsc::channel();
     for number in 0..workers {
-        let ended = ended.clone();
-        let worker = Worker::new(number.to_string()).local(Counter::default).on(
-            move |task: &Add, counter: &mut Counter| {
-                counter.add(task.0);
-                if counter.ran == tasks {
-                    ended.send(Instant::now()).expect("the caller waits");
-                }
-            },
-        );
-        add(&scheduler, worker);
+        let worker = Worker::new(number.to_string()).local(Counter::default);
+        add(&scheduler, counting(worker, tasks, ended.clone()));
     }
     let sender = engine.0.sender::<Add>();
     let began = Instant::now();
-    for number in 0..tasks {
+    for number in 1..=tasks {
         sender.send(Add(number));
     }
     let ended = (0..workers).map(|_| has_ended.recv().expect("all run"));

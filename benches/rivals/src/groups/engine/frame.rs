@@ -1,7 +1,10 @@
 //! A frame of a thousand systems of 100 ns, frame after frame.
 
-mod bevy;
 mod filch;
+
+use bevy_ecs::schedule::{MultiThreadedExecutor, SingleThreadedExecutor};
+use bevy_tasks::{ComputeTaskPool, TaskPoolBuilder};
+use filch_frames::schedule;
 
 use crate::alone;
 use crate::clock::time;
@@ -23,15 +26,23 @@ pub(super) fn scenario(effort: Effort) -> Scenario {
         .contender("bevy_ecs, multi-threaded", move || {
             alone::figures(&["bevy", &threads, &count])[0]
         })
-        .contender("bevy_ecs, single-threaded", move || {
-            timed(frames, bevy::one_thread())
-        })
+        .contender("bevy_ecs, single-threaded", move || bevy_alone(frames))
 }
 
 /// The microseconds of each of so many frames on so many threads of bevy's: for a program of its
 /// own. Its pool is one for a program, and stays as it was made.
 pub(crate) fn bevy(threads: usize, frames: u64) -> f64 {
-    timed(frames, bevy::many_threads(threads))
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(threads).build());
+    let (mut world, mut schedule) = schedule();
+    schedule.set_executor(MultiThreadedExecutor::new());
+    timed(frames, || schedule.run(&mut world))
+}
+
+/// The calling thread runs each system.
+fn bevy_alone(frames: u64) -> f64 {
+    let (mut world, mut schedule) = schedule();
+    schedule.set_executor(SingleThreadedExecutor::new());
+    timed(frames, || schedule.run(&mut world))
 }
 
 /// A loop that calls each system.

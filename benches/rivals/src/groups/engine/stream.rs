@@ -8,7 +8,7 @@ use crossbeam_channel::unbounded;
 use filch_engine::{Context, Worker};
 use parking_lot::Mutex;
 
-use super::{Add, Counter, Ends, add, erased, run};
+use super::{Add, Counter, Ends, add, counting, erased, run};
 use crate::clock::per_operation;
 use crate::harness::{Effort, Scenario};
 use crate::total::sum_to;
@@ -23,17 +23,8 @@ pub(super) fn scenario(effort: Effort) -> Scenario {
 fn filch(tasks: u64) -> f64 {
     let engine = Ends::new();
     let (ended, has_ended) = mpsc::channel();
-    let takes =
-        Worker::new("takes")
-            .owns(Counter::default)
-            .on(move |task: &Add, counter: &mut Counter| {
-                counter.add(task.0);
-                if counter.ran == tasks {
-                    assert_eq!(counter.sum, sum_to(tasks));
-                    ended.send(Instant::now()).expect("the caller waits");
-                }
-            });
-    add(&engine.start("takes"), takes);
+    let takes = Worker::new("takes").owns(Counter::default);
+    add(&engine.start("takes"), counting(takes, tasks, ended));
     let (began, has_begun) = mpsc::channel();
     let sends = Worker::new("sends").run(move |context: Context<'_>| {
         began.send(Instant::now()).expect("the caller waits");

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::contenders::{Blocking, Queue};
-use crate::clock::{per_operation, pin};
+use crate::clock::{per_operation, pin, time_together};
 
 /// One producer pushes an event each `period`, the time at which it did so; the consumer looks all
 /// the time. Returns how old each event is when it is taken.
@@ -52,21 +52,13 @@ pub(super) fn messages<Q: Queue<u64>>(period: Duration, count: u64) -> impl FnMu
 pub(super) fn ping_pong<Q: Blocking<u64>>(trips: u64) -> impl FnMut() -> f64 {
     move || {
         let ((there, mut inbox), (back, mut answers)) = (Q::new(), Q::new());
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                pin(1);
-                (0..trips).for_each(|_| Q::push(&back, Q::recv(&mut inbox)));
-            });
-            let timing = scope.spawn(move || {
-                pin(0);
-                let began = Instant::now();
-                for trip in 0..trips {
-                    Q::push(&there, trip);
-                    assert_eq!(Q::recv(&mut answers), trip);
-                }
-                per_operation(began.elapsed(), trips)
-            });
-            timing.join().expect("a player panicked")
-        })
+        let ask = move || {
+            for trip in 0..trips {
+                Q::push(&there, trip);
+                assert_eq!(Q::recv(&mut answers), trip);
+            }
+        };
+        let answer = move || (0..trips).for_each(|_| Q::push(&back, Q::recv(&mut inbox)));
+        per_operation(time_together(vec![Box::new(ask), Box::new(answer)]), trips)
     }
 }

@@ -32,39 +32,36 @@ impl<const WORDS: usize> Payload for [u64; WORDS] {
     }
 }
 
-/// A consumer's way to take what comes.
-pub(super) trait Manner<T, Q: Queue<T>> {
-    /// Takes `total` events, and gives each to `sink`.
-    fn take(receiver: &mut Q::Receiver, total: u64, sink: impl FnMut(T));
-}
+/// A consumer's way to take so many events; returns the sum of their numbers.
+type Take<T, Q> = fn(&mut <Q as Queue<T>>::Receiver, u64) -> u64;
 
 /// One at a time by `try_recv`; where there is none, it looks again after a pause.
-pub(super) struct OneByOne;
-
-impl<T, Q: Queue<T>> Manner<T, Q> for OneByOne {
-    fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
-        take_some(total, |backoff| {
-            let event = Q::pop(receiver);
-            event.map_or(0, |event| {
-                sink(event);
-                backoff.reset();
-                1
-            })
-        });
-    }
+pub(super) fn one_by_one<T: Payload, Q: Queue<T>>(receiver: &mut Q::Receiver, total: u64) -> u64 {
+    let mut sum = 0;
+    take_some(total, |backoff| {
+        Q::pop(receiver).map_or(0, |event| {
+            sum += event.number();
+            backoff.reset();
+            1
+        })
+    });
+    sum
 }
 
 /// Everything that is there, by the contender's batch method.
-pub(super) struct Batches;
+pub(super) fn batches<T: Payload, Q: Queue<T>>(receiver: &mut Q::Receiver, total: u64) -> u64 {
+    let mut sum = 0;
+    take_some(total, |backoff| {
+        let taken = Q::drain(receiver, |event| sum += event.number());
+        backoff.found(taken);
+        taken
+    });
+    sum
+}
 
-impl<T, Q: Queue<T>> Manner<T, Q> for Batches {
-    fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
-        take_some(total, |backoff| {
-            let taken = Q::drain(receiver, &mut sink);
-            backoff.found(taken);
-            taken
-        });
-    }
+/// One at a time by `recv`, which waits.
+pub(super) fn sleeping<T: Payload, Q: Blocking<T>>(receiver: &mut Q::Receiver, total: u64) -> u64 {
+    (0..total).map(|_| Q::recv(receiver).number()).sum()
 }
 
 /// Takes so many in all, and waits when there is none.
@@ -76,15 +73,6 @@ fn take_some(total: u64, mut some: impl FnMut(&mut Backoff) -> u64) {
             0 => backoff.wait(),
             taken => left -= taken,
         }
-    }
-}
-
-/// One at a time by `recv`, which waits.
-pub(super) struct Sleeping;
-
-impl<T, Q: Blocking<T>> Manner<T, Q> for Sleeping {
-    fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
-        (0..total).for_each(|_| sink(Q::recv(receiver)));
     }
 }
 
@@ -128,9 +116,10 @@ pub(super) fn burst<Q: Queue<u64>>(events: u64, depth: u64) -> impl FnMut() -> f
 
 /// Producers push as fast as they can. A new queue each round: memory that an earlier round left
 /// would favour a queue that keeps it.
-pub(super) fn fan_in<T: Payload, Q: Queue<T>, M: Manner<T, Q>>(
+pub(super) fn fan_in<T: Payload, Q: Queue<T>>(
     producers: u64,
     events: u64,
+    take: Take<T, Q>,
 ) -> impl FnMut() -> f64 {
     let each = events / producers;
     move || {
@@ -146,10 +135,7 @@ pub(super) fn fan_in<T: Payload, Q: Queue<T>, M: Manner<T, Q>>(
             }));
         }
         let mut sum = 0;
-        let consumed = &mut sum;
-        tasks.push(Box::new(move || {
-            M::take(&mut receiver, total, |event: T| *consumed += event.number());
-        }));
+        tasks.push(Box::new(|| sum = take(&mut receiver, total)));
         let elapsed = time_together(tasks);
         assert_eq!(sum, producers * (each * (each - 1) / 2));
         per_operation(elapsed, total)

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use self::Kind::{Caller, Flood, Flooded, Pairs, Yielders};
 use super::Over;
 use crate::pools::{BlockingPool, Pool};
 use crate::work::Work;
@@ -32,44 +33,24 @@ pub(super) struct Busy {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
+    /// Processes that yield after each step.
     Yielders(usize),
+    /// Pairs that pass a message to and fro, with a step for each way.
     Pairs(usize),
+    /// Processes with more messages than they get through, and a step for each.
     Flooded,
+    /// Tasks from outside, of which there are always some.
     Flood,
+    /// A thread outside that waits for one task after the other, and is busy for so long between
+    /// them. It takes no steps.
     Caller(Option<Duration>),
 }
 
 impl Busy {
-    fn of(kind: Kind, micros: u64) -> Self {
+    pub(super) fn of(kind: Kind, micros: u64) -> Self {
         let step = Work::micros(micros);
         Self { kind, step }
-    }
-
-    /// Processes that yield after each step.
-    pub(super) fn yielders(count: usize, micros: u64) -> Self {
-        Self::of(Kind::Yielders(count), micros)
-    }
-
-    /// Pairs that pass a message to and fro, with a step for each way.
-    pub(super) fn pairs(count: usize, micros: u64) -> Self {
-        Self::of(Kind::Pairs(count), micros)
-    }
-
-    /// Processes with more messages than they get through, and a step for each.
-    pub(super) fn flooded(micros: u64) -> Self {
-        Self::of(Kind::Flooded, micros)
-    }
-
-    /// Tasks from outside, of which there are always some.
-    pub(super) fn flood(micros: u64) -> Self {
-        Self::of(Kind::Flood, micros)
-    }
-
-    /// A thread outside that waits for one task after the other, and is busy for so long between
-    /// them.
-    pub(super) fn caller(pause: Option<Duration>) -> Self {
-        Self::of(Kind::Caller(pause), 0)
     }
 
     /// Keeps the pool busy until it is over. Returns when the pool needs no thread outside for it.
@@ -80,17 +61,17 @@ impl Busy {
         };
         let goes_on = || steps.over.not_yet();
         match self.kind {
-            Kind::Yielders(count) => (0..count).for_each(|_| pool.yielder(step())),
-            Kind::Pairs(count) => (0..count).for_each(|_| pool.pair(step())),
-            Kind::Flooded => (0..FLOODED).for_each(|_| pool.flooded(BACKLOG, step())),
-            Kind::Flood => {
+            Yielders(count) => (0..count).for_each(|_| pool.yielder(step())),
+            Pairs(count) => (0..count).for_each(|_| pool.pair(step())),
+            Flooded => (0..FLOODED).for_each(|_| pool.flooded(BACKLOG, step())),
+            Flood => {
                 let spawn = || {
                     let step = step();
                     pool.spawn(move || _ = step());
                 };
                 keep_under_way(FLOOD, spawn, || steps.taken(), goes_on);
             }
-            Kind::Caller(pause) => {
+            Caller(pause) => {
                 while goes_on() {
                     pool.execute();
                     let called = Instant::now();
@@ -158,18 +139,18 @@ impl Mixture {
 
     /// Makes the mixtures of processes that never rest.
     pub(crate) fn of_processes() -> [Self; 5] {
-        let long = Self::new("8 pairs of 500 us", [Busy::pairs(8, 500)]);
+        let long = Self::new("8 pairs of 500 us", [Busy::of(Pairs(8), 500)]);
         [
-            Self::new("4 yielders of 50 us", [Busy::yielders(4, 50)]),
-            Self::new("64 yielders of 50 us", [Busy::yielders(64, 50)]),
-            Self::new("64 pairs of 5 us", [Busy::pairs(64, 5)]),
+            Self::new("4 yielders of 50 us", [Busy::of(Yielders(4), 50)]),
+            Self::new("64 yielders of 50 us", [Busy::of(Yielders(64), 50)]),
+            Self::new("64 pairs of 5 us", [Busy::of(Pairs(64), 5)]),
             Self {
                 period: Duration::from_millis(5),
                 ..long
             },
             Self::new(
                 "8 yielders of 50 us and 8 pairs of 5 us",
-                [Busy::yielders(8, 50), Busy::pairs(8, 5)],
+                [Busy::of(Yielders(8), 50), Busy::of(Pairs(8), 5)],
             ),
         ]
     }
@@ -177,18 +158,21 @@ impl Mixture {
     /// Makes the mixtures of what threads outside want, beside processes or alone.
     pub(crate) fn from_outside() -> [Self; 5] {
         let pause = Some(Duration::from_micros(50));
-        let pair = Busy::pairs(1, 20);
+        let pair = Busy::of(Pairs(1), 20);
         [
             Self::new(
                 "16 pairs of 5 us and a flood of 20 us from outside",
-                [Busy::pairs(16, 5), Busy::flood(20)],
+                [Busy::of(Pairs(16), 5), Busy::of(Flood, 20)],
             ),
-            Self::new("16 flooded, 20 us a message", [Busy::flooded(20)]),
-            Self::new("16 flooded, 200 us a message", [Busy::flooded(200)]),
-            Self::new("a pair of 20 us and a caller", [pair, Busy::caller(pause)]),
+            Self::new("16 flooded, 20 us a message", [Busy::of(Flooded, 20)]),
+            Self::new("16 flooded, 200 us a message", [Busy::of(Flooded, 200)]),
+            Self::new(
+                "a pair of 20 us and a caller",
+                [pair, Busy::of(Caller(pause), 0)],
+            ),
             Self::new(
                 "a pair of 20 us and a restless caller",
-                [pair, Busy::caller(None)],
+                [pair, Busy::of(Caller(None), 0)],
             ),
         ]
     }

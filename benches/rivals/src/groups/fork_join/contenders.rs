@@ -35,32 +35,25 @@ pub(super) fn having(kind: Kind) -> Vec<&'static str> {
     names
 }
 
+/// A contender whose clock runs outside its pool.
+fn plain(run: impl Fn(Program) -> u64 + 'static) -> Contender {
+    Box::new(move |program, clock| clock(program, &mut || run(program)))
+}
+
 /// Makes the contender of that name.
 fn make(name: &str, threads: usize) -> Contender {
     match name {
         OURS => {
             let pool = pool(threads);
-            Box::new(move |program, clock| {
-                clock(program, &mut || {
-                    pool.install(|worker| filch::run(worker, program))
-                })
-            })
+            plain(move |program| pool.install(|worker| filch::run(worker, program)))
         }
         THREAD_LOCAL => {
             let pool = pool(threads);
-            Box::new(move |program, clock| {
-                clock(program, &mut || {
-                    pool.install(|_| thread_local::run(ThreadLocal, program))
-                })
-            })
+            plain(move |program| pool.install(|_| thread_local::run(ThreadLocal, program)))
         }
         "rayon" => {
             let pool = rayon::ThreadPool::with_workers(threads);
-            Box::new(move |program, clock| {
-                clock(program, &mut || {
-                    pool.install(|| on_rayon::run(Rayon, program))
-                })
-            })
+            plain(move |program| pool.install(|| on_rayon::run(Rayon, program)))
         }
         _ if name.starts_with("chili") => {
             let pool = chili::ThreadPool::with_config(chili::Config {
@@ -73,7 +66,7 @@ fn make(name: &str, threads: usize) -> Contender {
                 }
                 _ => on_chili::run,
             };
-            Box::new(move |program, clock| clock(program, &mut || run(&mut pool.scope(), program)))
+            plain(move |program| run(&mut pool.scope(), program))
         }
         "forte" => Box::new(move |program, clock| {
             with_forte(threads, |worker| {
@@ -90,9 +83,7 @@ fn make(name: &str, threads: usize) -> Contender {
             let mut pool = Lace::init(threads);
             clock(program, &mut || lace::run(&mut pool, program))
         }),
-        SEQUENTIAL => {
-            Box::new(|program, clock| clock(program, &mut || sequential::run(Sequential, program)))
-        }
+        SEQUENTIAL => plain(|program| sequential::run(Sequential, program)),
         _ => panic!("no contender is called {name}"),
     }
 }

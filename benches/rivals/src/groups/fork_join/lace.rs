@@ -4,7 +4,7 @@
 use lace_ws::{Lace, Worker, lace_run, lace_task};
 
 use super::programs::{Kind, Program, ROOT, children, mixed};
-use super::uts::{self, Node, Tree};
+use super::uts::Node;
 
 /// Runs one of the programs that it has.
 pub(super) fn run(lace: &mut Lace, program: Program) -> u64 {
@@ -12,9 +12,8 @@ pub(super) fn run(lace: &mut Lace, program: Program) -> u64 {
         Kind::Fib | Kind::FibMoved => lace_run!(lace, fib(program.size as u32)),
         Kind::Unbalanced => 1 + lace_run!(lace, siblings(ROOT, 0, 2_000)),
         Kind::Search => {
-            let tree = &uts::TREE;
-            let root = tree.root();
-            1 + lace_run!(lace, offspring(tree, &root, 0, tree.children(&root)))
+            let root = Node::root();
+            1 + lace_run!(lace, offspring(&root, 0, root.children()))
         }
         _ => panic!("it has no such program"),
     }
@@ -47,18 +46,18 @@ fn siblings(seed: u64, from: u64, to: u64) -> u64 {
 }
 
 #[lace_task]
-fn offspring(tree: &Tree, parent: &Node, from: u32, to: u32) -> u64 {
+fn offspring(parent: &Node, from: u32, to: u32) -> u64 {
     let middle = from.midpoint(to);
     match to - from {
         0 => 0,
         1 => {
             let node = parent.child(from);
-            1 + call!(offspring(tree, &node, 0, tree.children(&node)))
+            1 + call!(offspring(&node, 0, node.children()))
         }
         _ => {
             let (b, a) = join!(
-                offspring(tree, parent, middle, to),
-                offspring(tree, parent, from, middle)
+                offspring(parent, middle, to),
+                offspring(parent, from, middle)
             );
             a + b
         }

@@ -64,10 +64,8 @@ impl Program {
         static CROOKED: LazyLock<u64> = LazyLock::new(|| sequential::unbalanced(Sequential, ROOT));
         match self.kind {
             Kind::Fib | Kind::FibMoved => (0..self.size).fold((0, 1), |(a, b), _| (b, a + b)).0,
-            Kind::Queens => [(11, 2_680), (13, 73_712)]
-                .into_iter()
-                .find_map(|(size, ways)| (size == self.size).then_some(ways))
-                .expect("its result is known"),
+            Kind::Queens if self.size == 11 => 2_680,
+            Kind::Queens => 73_712,
             Kind::Unbalanced => *CROOKED,
             Kind::Search => uts::NODES,
             Kind::Skewed => self.size,
@@ -148,7 +146,7 @@ macro_rules! programs {
                     Kind::FibMoved => fib_moved(worker, small),
                     Kind::Queens => row(worker, (1 << small) - 1, 0, 0, 0),
                     Kind::Unbalanced => unbalanced(worker, ROOT),
-                    Kind::Search => search(worker, &uts::TREE),
+                    Kind::Search => search(worker, &uts::Node::root()),
                     Kind::Skewed => skewed(worker, 0..program.size),
                     Kind::Sum => sum(worker, tree(program.size)),
                     Kind::Behind => {
@@ -226,28 +224,19 @@ macro_rules! programs {
             }
 
             /// The nodes of a tree of UTS.
-            fn search(worker: $worker, tree: &uts::Tree) -> u64 {
-                let root = tree.root();
-                1 + offspring(worker, tree, &root, 0..tree.children(&root))
+            fn search(worker: $worker, root: &uts::Node) -> u64 {
+                1 + offspring(worker, root, 0..root.children())
             }
 
-            fn offspring(
-                worker: $worker,
-                tree: &uts::Tree,
-                parent: &uts::Node,
-                among: Range<u32>,
-            ) -> u64 {
+            fn offspring(worker: $worker, parent: &uts::Node, among: Range<u32>) -> u64 {
                 let middle = among.start.midpoint(among.end);
                 match among.end - among.start {
                     0 => 0,
-                    1 => {
-                        let node = parent.child(among.start);
-                        1 + offspring(worker, tree, &node, 0..tree.children(&node))
-                    }
+                    1 => search(worker, &parent.child(among.start)),
                     _ => {
                         let (a, b) = worker.join(
-                            move |w| offspring(w, tree, parent, among.start..middle),
-                            move |w| offspring(w, tree, parent, middle..among.end),
+                            move |w| offspring(w, parent, among.start..middle),
+                            move |w| offspring(w, parent, middle..among.end),
                         );
                         a + b
                     }

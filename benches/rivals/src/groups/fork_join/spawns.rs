@@ -5,35 +5,19 @@
 
 use std::hint::black_box;
 
+use filch_fork_join::Pool;
+use rayon::ThreadPool;
+
 use super::contenders::pool;
 use super::{OURS, SEQUENTIAL, of};
 use crate::clock::cost;
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::Threads;
 
-/// Scopes of so many jobs, one after the other.
-#[derive(Clone, Copy)]
-struct Scopes {
-    count: u64,
-    jobs: u64,
-}
-
 pub(super) fn scenarios(threads: usize, effort: Effort) -> impl Iterator<Item = Scenario> {
     [1, 100, 10_000].into_iter().map(move |jobs| {
         let count = effort.operations(200_000).div_ceil(jobs);
-        scenario(
-            &format!("scope of {jobs} empty jobs"),
-            threads,
-            Scopes { count, jobs },
-        )
-    })
-}
-
-fn scenario(name: &str, threads: usize, scopes: Scopes) -> Scenario {
-    let count = scopes.count;
-    let ours = scopes.turn(
-        move || pool(threads),
-        move |pool, numbers| {
+        let ours = move |pool: &Pool, numbers: &mut [u64]| {
             pool.install(|worker| {
                 for _ in 0..count {
                     worker.scope(|scope| {
@@ -43,11 +27,8 @@ fn scenario(name: &str, threads: usize, scopes: Scopes) -> Scenario {
                     });
                 }
             });
-        },
-    );
-    let rayon = scopes.turn(
-        move || rayon::ThreadPool::with_workers(threads),
-        move |pool, numbers| {
+        };
+        let rayons = move |pool: &ThreadPool, numbers: &mut [u64]| {
             pool.install(|| {
                 for _ in 0..count {
                     rayon::scope(|scope| {
@@ -57,38 +38,36 @@ fn scenario(name: &str, threads: usize, scopes: Scopes) -> Scenario {
                     });
                 }
             });
-        },
-    );
-    let sequential = scopes.turn(
-        || (),
-        move |(), numbers| {
-            for _ in 0..count {
-                numbers.iter_mut().for_each(job);
-            }
-        },
-    );
-    of(name, threads, "ns per job")
-        .contender(OURS, ours)
-        .contender("rayon", rayon)
-        .floor(SEQUENTIAL, sequential)
+        };
+        let sequential = move |(): &(), numbers: &mut [u64]| {
+            (0..count).for_each(|_| numbers.iter_mut().for_each(job));
+        };
+        let rayons_pool = move || ThreadPool::with_workers(threads);
+        of(
+            &format!("scope of {jobs} empty jobs"),
+            threads,
+            "ns per job",
+        )
+        .contender(OURS, turn([count, jobs], move || pool(threads), ours))
+        .contender("rayon", turn([count, jobs], rayons_pool, rayons))
+        .floor(SEQUENTIAL, turn([count, jobs], || (), sequential))
+    })
 }
 
 fn job(number: &mut u64) {
     *black_box(number) += 1;
 }
 
-impl Scopes {
-    /// A turn of a contender, which runs all scopes on its pool.
-    fn turn<P>(
-        self,
-        pool: impl FnOnce() -> P,
-        run: impl Fn(&P, &mut [u64]),
-    ) -> impl FnMut() -> f64 {
-        keeping(pool, move |pool| {
-            let mut numbers = vec![0; self.jobs as usize];
-            let cost = cost(self.count * self.jobs, || run(pool, &mut numbers));
-            assert!(numbers.iter().all(|&number| number == self.count));
-            cost
-        })
-    }
+/// A turn of a contender, which runs so many scopes of so many jobs on its pool.
+fn turn<P>(
+    [count, jobs]: [u64; 2],
+    pool: impl FnOnce() -> P,
+    run: impl Fn(&P, &mut [u64]),
+) -> impl FnMut() -> f64 {
+    keeping(pool, move |pool| {
+        let mut numbers = vec![0; jobs as usize];
+        let cost = cost(count * jobs, || run(pool, &mut numbers));
+        assert!(numbers.iter().all(|&number| number == count));
+        cost
+    })
 }

@@ -14,8 +14,8 @@ use super::MORE;
 
 /// An injector, as the scenarios need it.
 pub(super) trait Injector: Sync + 'static {
-    /// The place where a taker's batch goes.
-    type Own: Own;
+    /// The place where a taker's batch goes, if the queue has batches.
+    type Own;
 
     fn new() -> Self;
     fn own() -> Self::Own;
@@ -28,37 +28,8 @@ pub(super) trait Injector: Sync + 'static {
     }
     /// The oldest item; up to `MORE` others go to `own`, if the queue has batches.
     fn take(&self, own: &Self::Own) -> Option<u64>;
-}
-
-/// A taker's own deque, as it belongs to the injector.
-pub(super) trait Own {
-    fn pop(&self) -> Option<u64>;
-}
-
-impl Own for Worker<u64> {
-    fn pop(&self) -> Option<u64> {
-        self.pop()
-    }
-}
-
-impl Own for crossbeam_deque::Worker<u64> {
-    fn pop(&self) -> Option<u64> {
-        self.pop()
-    }
-}
-
-/// Serves a queue without batches.
-impl Own for () {
-    fn pop(&self) -> Option<u64> {
-        None
-    }
-}
-
-/// Serves a taker without thieves.
-impl Own for RefCell<Vec<u64>> {
-    fn pop(&self) -> Option<u64> {
-        self.borrow_mut().pop()
-    }
+    /// Takes the next of the batch.
+    fn pop(own: &Self::Own) -> Option<u64>;
 }
 
 /// Producers have `MORE` items at a time, if they push `IN_BATCHES`.
@@ -92,6 +63,10 @@ impl<const IN_BATCHES: bool> Injector for Filch<IN_BATCHES> {
     fn take(&self, own: &Self::Own) -> Option<u64> {
         self.0.pop_batch_into(own, MORE)
     }
+
+    fn pop(own: &Self::Own) -> Option<u64> {
+        own.pop()
+    }
 }
 
 pub(super) type Crossbeam = crossbeam_deque::Injector<u64>;
@@ -120,6 +95,10 @@ impl Injector for Crossbeam {
             }
         }
     }
+
+    fn pop(own: &Self::Own) -> Option<u64> {
+        own.pop()
+    }
 }
 
 /// A queue without batches, for reference.
@@ -138,6 +117,10 @@ impl Injector for SegQueue<u64> {
 
     fn take(&self, (): &()) -> Option<u64> {
         self.pop()
+    }
+
+    fn pop((): &()) -> Option<u64> {
+        None
     }
 }
 
@@ -165,5 +148,9 @@ impl Injector for Locked {
         let more = queue.len().min(MORE);
         own.borrow_mut().extend(queue.drain(..more));
         Some(first)
+    }
+
+    fn pop(own: &Self::Own) -> Option<u64> {
+        own.borrow_mut().pop()
     }
 }

@@ -1,6 +1,5 @@
 //! The cost of blocking calls to tasks that do not block, and of waking a sleeping pool for a task.
 
-use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -10,11 +9,12 @@ use filch_processors::Processors;
 use rayon::ThreadPool;
 use tokio::runtime::Handle;
 
-use super::{Boxed, Closure, here};
+use super::{Boxed, Closure};
 use crate::clock::{per_operation, time};
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{TOTAL, Tasks, Threads, Tokio};
 use crate::total::sum_to;
+use crate::work::Work;
 
 /// Blocking calls under way at a time.
 const CALLS: usize = 100;
@@ -27,18 +27,26 @@ const CALL: Duration = Duration::from_millis(10);
 
 pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
     let waves = effort.operations(8);
-    let ours = |calls| beside::<Boxed>(waves, calls);
-    let tokio = |calls| beside::<Tokio>(waves, calls);
-    let task = |round| task_time(waves, round);
+    let tasks = move |_| waves * TASKS;
+    let calls = |made: u64| made.max(1);
     [
         Scenario::new("CPU tasks beside 100 blocking calls", "ns per task")
-            .contender("filch-processors, undisturbed", task(ours(false)))
-            .contender("filch-processors, 10 ms each", task(ours(true)))
-            .contender("tokio, undisturbed", task(tokio(false)))
-            .contender("tokio, 10 ms each", task(tokio(true))),
+            .contender(
+                "filch-processors, undisturbed",
+                beside::<Boxed>(waves, false, tasks),
+            )
+            .contender(
+                "filch-processors, 10 ms each",
+                beside::<Boxed>(waves, true, tasks),
+            )
+            .contender("tokio, undisturbed", beside::<Tokio>(waves, false, tasks))
+            .contender("tokio, 10 ms each", beside::<Tokio>(waves, true, tasks)),
         Scenario::new("blocking calls made beside CPU tasks", "ns per call")
-            .contender("filch-processors, 10 ms each", call_time(ours(true)))
-            .contender("tokio, 10 ms each", call_time(tokio(true))),
+            .contender(
+                "filch-processors, 10 ms each",
+                beside::<Boxed>(waves, true, calls),
+            )
+            .contender("tokio, 10 ms each", beside::<Tokio>(waves, true, calls)),
         Scenario::new("wake a sleeping pool", "ns until the task runs")
             .sampled(effort.operations(400))
             .contender("filch-processors", wake::<Boxed>())
@@ -48,9 +56,6 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
     ]
 }
 
-/// A turn, in a box: there are several kinds.
-type Turn = Box<dyn FnMut() -> Taken>;
-
 /// Keeps the calls going until the end of the round.
 #[derive(Default)]
 struct Round {
@@ -58,26 +63,6 @@ struct Round {
     alive: AtomicUsize,
     /// Calls that have ended.
     made: AtomicU64,
-}
-
-/// The time of a round, and the calls that ended meanwhile.
-struct Taken {
-    elapsed: Duration,
-    calls: u64,
-}
-
-/// The time of a task. A pool that makes fewer calls disturbs its tasks less: read it together with
-/// the time of a call.
-fn task_time(waves: u64, mut round: Turn) -> impl FnMut() -> f64 {
-    move || per_operation(round().elapsed, waves * TASKS)
-}
-
-/// The time of the round for each of its calls.
-fn call_time(mut round: Turn) -> impl FnMut() -> f64 {
-    move || {
-        let taken = round();
-        per_operation(taken.elapsed, taken.calls.max(1))
-    }
 }
 
 impl Round {
@@ -100,24 +85,21 @@ impl Round {
     }
 }
 
-/// About a microsecond.
-fn compute(number: u64) {
-    let mut state = number;
-    for _ in 0..400 {
-        state = black_box(state.wrapping_mul(0x2545_F491_4F6C_DD1D).rotate_left(17));
-    }
-    black_box(state);
-    TOTAL.add(number);
-}
-
 /// A pool that runs tasks beside calls.
 trait Beside: Tasks {
     /// Starts a call, and another one when it has ended, as long as that goes on.
     fn call(&self, round: Arc<Round>);
 }
 
-fn beside<B: Beside>(waves: u64, with_calls: bool) -> Turn {
-    Box::new(keeping(here::<B>, move |pool| {
+/// The time of a round, for each of the tasks or of the calls: `of` gets the number of calls that
+/// ended meanwhile. A pool that makes fewer of them disturbs its tasks less: read both together.
+fn beside<B: Beside>(
+    waves: u64,
+    with_calls: bool,
+    of: impl Fn(u64) -> u64 + 'static,
+) -> impl FnMut() -> f64 {
+    let step = Work::micros(1);
+    keeping(B::here, move |pool| {
         let round = Arc::new(Round::default());
         if with_calls {
             round.alive.store(CALLS, Ordering::Relaxed);
@@ -126,14 +108,19 @@ fn beside<B: Beside>(waves: u64, with_calls: bool) -> Turn {
         let elapsed = time(|| {
             for _ in 0..waves {
                 TOTAL.expect(sum_to(TASKS));
-                (1..=TASKS).for_each(|number| pool.spawn(move || compute(number)));
+                (1..=TASKS).for_each(|number| {
+                    pool.spawn(move || {
+                        step.run();
+                        TOTAL.add(number);
+                    });
+                });
                 TOTAL.wait();
             }
         });
         let calls = round.made.load(Ordering::Relaxed);
         round.end();
-        Taken { elapsed, calls }
-    }))
+        per_operation(elapsed, of(calls))
+    })
 }
 
 fn call(pool: &Processors<Closure>, round: Arc<Round>) {
@@ -206,7 +193,7 @@ impl Tasks for Sleeper {
 /// cores the latter takes twenty times as long, and what both cores did just before decides which:
 /// so this is one wake-up, and the other contenders have their turns before the next.
 fn wake<P: Tasks>() -> impl FnMut() -> f64 {
-    keeping(here::<P>, |pool| {
+    keeping(P::here, |pool| {
         // Long enough for every pool to go to sleep.
         thread::sleep(Duration::from_micros(300));
         // Nanoseconds from the making of the task; 0 until it runs.

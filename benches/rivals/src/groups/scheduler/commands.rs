@@ -63,7 +63,7 @@ pub(super) fn filch_steps(bytes: usize, steps: u64) -> impl FnMut() -> f64 {
 pub(super) fn tokio_steps(bytes: usize, steps: u64) -> impl FnMut() -> f64 {
     let tasks = move || {
         let (sender, commands) = mpsc::channel();
-        let runtime = Tokio::with_workers(workers());
+        let runtime = Tokio::here();
         for _ in 0..PROCESSES {
             let sender = sender.clone();
             let mut state = vec![0; bytes / 8];
@@ -139,8 +139,7 @@ pub(super) fn filch_keeps(waiters: u64) -> impl FnMut() -> f64 {
 }
 
 pub(super) fn tokio_keeps(waiters: u64) -> impl FnMut() -> f64 {
-    let runtime = || Tokio::with_workers(workers());
-    kept(waiters, runtime, |runtime| {
+    kept(waiters, Tokio::here, |runtime| {
         let (address, mut mailbox) = mailbox::unbounded_channel();
         let (command, completed) = oneshot::channel();
         let task = runtime.spawn(async move {

@@ -10,7 +10,6 @@ use crate::harness::{Effort, Scenario};
 use crate::memory::{resident, touched};
 use crate::pools::{Actors, Async, AsyncStatic, Filch, Spawner, TOTAL, Tokio};
 use crate::total::sum_to;
-use crate::workers::workers;
 
 /// The numbers of processes: as many as fill the slots of a table that grows by doubling; one more,
 /// so that what grows in steps has just grown; and neither. The worst of them counts.
@@ -20,27 +19,37 @@ const COUNTS: [u64; 3] = [(1 << 17) - 1, 1 << 17, 200_000];
 /// add little to the figures.
 const AT_A_TIME: u64 = 1024;
 
-/// Measures idle processes: their number, and that of waves.
-type Idle = fn(u64, u64) -> f64;
+/// Measures so many processes, or so many waves of them.
+type Measure = fn(u64, u64) -> f64;
 
-/// Measures a burst of so many processes.
-type Burst = fn(u64) -> f64;
-
-/// The bytes of each of so many idle processes, the last of so many waves, by contender.
-const IDLE: [(&str, Idle); 3] = [
-    ("filch-scheduler", idle::<Filch>),
-    ("tokio mpsc", idle::<Tokio>),
-    ("async-executor, async-channel", idle::<Async>),
+/// The bytes of each of so many idle processes, the last of so many waves; and the KiB that so many
+/// leave. By contender.
+const MEASURES: [(&str, &str, Measure); 8] = [
+    ("idle", "filch-scheduler", idle::<Filch>),
+    ("idle", "tokio mpsc", idle::<Tokio>),
+    ("idle", "async-executor, async-channel", idle::<Async>),
+    ("burst", "filch-scheduler", burst::<Filch>),
+    ("burst", "tokio", burst::<Tokio>),
+    ("burst", "async-executor", burst::<Async>),
+    ("burst", "async-executor, static", burst::<AsyncStatic>),
+    ("burst", "rayon scope", burst::<ThreadPool>),
 ];
 
-/// The KiB that so many processes leave.
-const BURST: [(&str, Burst); 5] = [
-    ("filch-scheduler", burst::<Filch>),
-    ("tokio", burst::<Tokio>),
-    ("async-executor", burst::<Async>),
-    ("async-executor, static", burst::<AsyncStatic>),
-    ("rayon scope", burst::<ThreadPool>),
-];
+/// Adds the contenders with that measure. Each figure is that of a program of its own, and the
+/// worst of these counts and waves is taken.
+fn measured(scenario: Scenario, wanted: &'static str, runs: Vec<[u64; 2]>) -> Scenario {
+    let measures = MEASURES.iter().filter(|(what, ..)| *what == wanted);
+    measures.fold(scenario, |scenario, (what, name, _)| {
+        let runs = runs.clone();
+        let figure = |numbers: &[u64; 2]| {
+            let [count, waves] = numbers.map(|number| number.to_string());
+            alone::figures(&[what, name, &count, &waves])[0]
+        };
+        scenario.contender(name, move || {
+            runs.iter().map(figure).fold(f64::MIN, f64::max)
+        })
+    })
+}
 
 pub(super) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = [
@@ -48,37 +57,21 @@ pub(super) fn scenarios(effort: Effort) -> Vec<Scenario> {
         ("idle process with its mailbox, after as many are gone", 2),
     ];
     let idle = waves.map(|(name, waves)| {
-        let scenario = Scenario::new(name, "bytes");
-        let scenario = (0..IDLE.len()).fold(scenario, |scenario, number| {
-            let worst = move || {
-                let each = COUNTS.map(|count| figure("idle", number, [count, waves]));
-                each.into_iter().fold(0.0, f64::max)
-            };
-            scenario.contender(IDLE[number].0, worst)
-        });
+        let runs = COUNTS.map(|count| [count, waves]);
+        let scenario = measured(Scenario::new(name, "bytes"), "idle", runs.into());
         let [full, ..] = COUNTS;
         scenario.outside_resident(&format!("idle {full}"), waves, full)
     });
-    let count = effort.operations(1_000_000);
     let burst = Scenario::new("resident after a burst of processes", "KiB");
-    let burst = (0..BURST.len()).fold(burst, |scenario, number| {
-        scenario.contender(BURST[number].0, move || figure("burst", number, [count, 0]))
-    });
+    let burst = measured(burst, "burst", vec![[effort.operations(1_000_000), 1]]);
     idle.into_iter().chain([burst]).collect()
 }
 
-/// The figure of a contender, by a program of its own.
-fn figure(what: &str, contender: usize, [count, waves]: [u64; 2]) -> f64 {
-    let numbers = [contender as u64, count, waves].map(|number| number.to_string());
-    alone::figures(&[what, &numbers[0], &numbers[1], &numbers[2]])[0]
-}
-
-/// Returns that figure, for the program that runs this.
-pub(crate) fn here(what: &str, contender: usize, count: u64, waves: u64) -> f64 {
-    match what {
-        "idle" => IDLE[contender].1(count, waves),
-        _ => BURST[contender].1(count),
-    }
+/// The figure, for the program that runs this.
+pub(crate) fn here(wanted: &str, contender: &str, count: u64, waves: u64) -> f64 {
+    let mut measures = MEASURES.iter();
+    let measure = measures.find(|(what, name, _)| (*what, *name) == (wanted, contender));
+    measure.expect("a measure").2(count, waves)
 }
 
 /// The callers' addresses are not counted.
@@ -87,7 +80,7 @@ fn idle<A: Actors<u64>>(count: u64, waves: u64) -> f64 {
     let mut before = None;
     let mut last = 0;
     for _ in 0..waves {
-        let actors = A::with_workers(workers());
+        let actors = A::here();
         // The threads have all run.
         let mut first = Vec::new();
         fill(&actors, &mut first, 16);
@@ -114,8 +107,8 @@ fn fill<A: Actors<u64>>(actors: &A, addresses: &mut Vec<A::Address>, count: u64)
     }
 }
 
-fn burst<S: Spawner>(count: u64) -> f64 {
-    let spawner = S::with_workers(workers());
+fn burst<S: Spawner>(count: u64, _waves: u64) -> f64 {
+    let spawner = S::here();
     // The threads have all run.
     spawner.spawn_all(16);
     let before = resident();

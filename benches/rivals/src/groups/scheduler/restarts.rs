@@ -11,7 +11,6 @@ use filch_supervisor::{Child, Restart, Strategy, Supervisor};
 use crate::clock::cost;
 use crate::harness::{Scenario, keeping};
 use crate::pools::{Filch, Of, TIMERS, TOTAL, Threads};
-use crate::workers::workers;
 
 pub(super) fn scenario(restarts: u64) -> Scenario {
     Scenario::new("restart of a crashed child", "ns per process")
@@ -19,14 +18,10 @@ pub(super) fn scenario(restarts: u64) -> Scenario {
         .floor("a link, by hand", by_hand(restarts))
 }
 
-fn scheduler() -> Filch {
-    Filch::with_workers(workers())
-}
-
 /// A process that submits so many others, which are linked to it: the next one when it is told that
 /// the last one has failed.
 fn by_hand(times: u64) -> impl FnMut() -> f64 {
-    keeping(scheduler, move |scheduler| {
+    keeping(Filch::here, move |scheduler| {
         let mut left = times;
         let submitter = from_fn(
             move |context: &Context<'_, Of<u64>>,
@@ -57,7 +52,7 @@ fn by_hand(times: u64) -> impl FnMut() -> f64 {
 
 /// The first lives of a child fail in their first step, the last one is done.
 fn restarting(times: u64) -> impl FnMut() -> f64 {
-    keeping(scheduler, move |scheduler| {
+    keeping(Filch::here, move |scheduler| {
         cost(times, || {
             TOTAL.expect(1);
             let mut left = times;

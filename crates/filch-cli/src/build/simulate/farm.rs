@@ -73,18 +73,18 @@ impl<'g> Farm<'g> {
         self.workers
     }
 
-    pub(super) fn holds(&self, worker: Worker, artifact: Job) -> bool {
+    fn holds(&self, worker: Worker, artifact: Job) -> bool {
         let holders = &self.holders[artifact as usize];
         holders.binary_search(&worker).is_ok()
     }
 
     /// Begins the job on the worker. Returns the inputs to fetch, and the time that the worker is
-    /// busy: none if it has the result.
-    pub(super) fn begin(&self, worker: Worker, job: Job) -> (Amount, Time) {
-        let mut missing = Amount::default();
+    /// busy; `None` if it has the result.
+    pub(super) fn begin(&self, worker: Worker, job: Job) -> Option<(Amount, Time)> {
         if self.holds(worker, job) {
-            return (missing, 0);
+            return None;
         }
+        let mut missing = Amount::default();
         for &input in self.graph.inputs(job) {
             if !self.holds(worker, input) {
                 missing.inputs += 1;
@@ -93,7 +93,7 @@ impl<'g> Farm<'g> {
         }
         let transfer = self.link.seconds(missing.inputs, missing.bytes) * 1e9;
         let busy = (transfer.round() as Time).saturating_add(self.graph.run(job));
-        (missing, busy)
+        Some((missing, busy))
     }
 
     /// Adds an artifact that the worker has made or fetched. Returns whether it is new there.

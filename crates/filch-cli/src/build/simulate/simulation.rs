@@ -236,14 +236,14 @@ impl<'a, 'g> Course<'a, 'g> {
     }
 
     fn start(&mut self, worker: Worker, job: Job) {
-        let has_result = self.farm.holds(worker, job);
-        let (missing, busy) = self.farm.begin(worker, job);
+        let begun = self.farm.begin(worker, job);
+        let (missing, busy) = begun.unwrap_or_default();
         let end = self.now.saturating_add(busy);
         let record = &mut self.outcome.records[job as usize];
         (record.start, record.end, record.worker) = (self.now, end, worker);
         let outcome = &mut self.outcome;
         outcome.moved.add(missing);
-        if has_result {
+        if begun.is_none() {
             outcome.results_used += 1;
         } else {
             let inputs = self.graph.inputs(job);
