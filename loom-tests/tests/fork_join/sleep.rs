@@ -115,7 +115,7 @@ fn a_joiner_is_told_of_what_becomes_public() {
 fn a_joiner_that_has_asked_is_answered() {
     beside_a_joiner(
         "joiner: asleep beside private work",
-        Bound::preemptions(0, 200),
+        Bound::preemptions(0, 100),
         |worker| {
             let (first, second) = (Parker::new(), Parker::new());
             let (first_ran, second_ran) = (first.unparker(), second.unparker());
