@@ -294,8 +294,8 @@ impl Latch {
     /// Notes that the thief begins.
     pub fn begin(&self, thief: Thief) {
         let word = BEGUN | (thief.slot as u64) << THIEF | u64::from(thief.base) << BASE;
-        // ORDERING: Release, for the Acquire in `thief`: the slot, which may be a moment old. An RMW,
-        // as the owner may have gone to sleep already.
+        // ORDERING: Release, for the Acquire in `thief`: the slot, which may be new. An RMW, as the
+        // owner may have gone to sleep already.
         self.0.fetch_xor(self.held() ^ word, Ordering::Release);
     }
 
