@@ -2,7 +2,6 @@
 //! [folder](crate::turn).
 
 use std::num::NonZeroU64;
-use std::ops::ControlFlow;
 
 use filch_process_state::LetGo;
 use filch_processors::{BoundId, Processors, Runner};
@@ -15,7 +14,7 @@ use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
 use crate::table::body::{Body, EventList, Task, Waits};
 use crate::table::slot::{LIMITED, Slot, Urgent};
-use crate::turn::budget::{Backlogged, Budget, UNSAMPLED};
+use crate::turn::budget::{Budget, UNSAMPLED};
 use crate::turn::end::{Scratch, end};
 use crate::turn::inbox::{Inbox, WaitEnds, put_back};
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
@@ -122,7 +121,13 @@ impl<P: Protocol> Driver<P> {
         };
         let (events, output) = (&mut scratch.events, &mut scratch.output);
         let has_urgent_signal = self.end_asked(slot, output)?;
-        let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
+        let (mut inbox, more) = self.fill(slot, body, events, has_urgent_signal);
+        if (more || events.len() > UNSAMPLED)
+            && !body.sampled
+            && inbox.wait_ends.end(body.waits, events)
+        {
+            self.budget.sample(body, events, &mut inbox);
+        }
         // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
         let context = unsafe { Context::new(&self.handle, slot) };
         let Inbox { wait_ends, pending } = inbox;
@@ -143,14 +148,6 @@ impl<P: Protocol> Driver<P> {
             let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
-        let mut wait_ends = wait_ends;
-        if (more || events.len() > UNSAMPLED) && !body.sampled {
-            match self.sample(slot, &context, body, scratch, wait_ends, more)? {
-                ControlFlow::Continue(others) => wait_ends = others,
-                ControlFlow::Break(after) => return Ok(after),
-            }
-        }
-        let events = &mut scratch.events;
         self.count(slot, body, events, wait_ends, scratch.worker);
         if more || body.cold.is_some() {
             self.budget.begin_step(body, events.len(), more);
@@ -363,18 +360,12 @@ pub(crate) enum After {
 /// returns, and the process is another worker's before that.
 #[cold]
 #[inline(never)]
-pub(crate) fn let_go_backlogged<P: Protocol>(
-    slot: &Slot<P>,
-    waits: Waits,
-    backlogged: Backlogged,
-) -> After {
-    if backlogged == Backlogged::No {
+fn let_go_backlogged<P: Protocol>(slot: &Slot<P>, waits: Waits, behind: Option<After>) -> After {
+    let Some(after) = behind else {
         return let_go(slot, waits);
-    }
-    match let_go(slot, Waits::Turn) {
-        After::GaveWay if backlogged == Backlogged::Continue => After::Again,
-        after => after,
-    }
+    };
+    let_go(slot, Waits::Turn);
+    after
 }
 
 /// Lets go of the process. From the RMW on another worker may run it.

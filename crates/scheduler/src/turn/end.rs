@@ -87,8 +87,6 @@ fn fire_all<P: Protocol>(handle: &Handle<P>, told: &[Arc<Watch>], pid: Pid, reas
 pub(crate) struct Scratch<P: Protocol> {
     /// The events of one step: never more than its budget, which bounds the memory, too.
     pub(crate) events: EventList<P>,
-    /// The one event of a step that measures its cost. The others wait in `events`.
-    pub(crate) sample: EventList<P>,
     /// Its output; memory for a limited number of commands is kept.
     pub(crate) output: StepOutput<P>,
     /// The slots of processes that it has ended.
@@ -102,7 +100,6 @@ impl<P: Protocol> Scratch<P> {
     pub(crate) fn new(scheduler: Handle<P>) -> Self {
         Self {
             events: EventList::new(),
-            sample: EventList::new(),
             output: StepOutput::new(),
             vacant: Batch::default(),
             worker: 0,

@@ -171,35 +171,6 @@ impl<P: Protocol> Inbox<P> {
 }
 
 impl WaitEnds {
-    /// Moves one of the `events` to `sample`, where it is the only one: one that ends the wait, if
-    /// the process waits for commands; else the first. Returns what it ends.
-    pub(crate) fn take_first<P: Protocol>(
-        waits: Waits,
-        events: &mut EventList<P>,
-        sample: &mut EventList<P>,
-    ) -> Self {
-        let ends_wait =
-            |event: &Event<P>| matches!(event, Event::Completed { .. } | Event::Cancel(_));
-        let first = match waits {
-            Waits::Commands => events.iter().position(ends_wait).unwrap_or(0),
-            Waits::Turn | Waits::Events | Waits::Wakes => 0,
-        };
-        let mut ends = Self::default();
-        if let Some(event) = events.remove(first) {
-            ends.count(&event);
-            sample.push_back(event);
-        }
-        ends
-    }
-
-    /// Returns those that are left without the `taken` ones.
-    pub(crate) const fn without(self, taken: Self) -> Self {
-        Self {
-            completions: self.completions - taken.completions,
-            cancels: self.cancels - taken.cancels,
-        }
-    }
-
     #[inline]
     fn count<P: Protocol>(&mut self, event: &Event<P>) {
         self.completions += u32::from(matches!(event, Event::Completed { .. }));

@@ -258,20 +258,20 @@ fn cheap_events_come_in_full_steps() {
     let all = ran(test_clock!(), [4000, 1024], 6000, |_| {
         Duration::from_nanos(20)
     });
-    assert_eq!(shares(&all)[..7], [1, 63, 126, 252, 504, 1008, 1024]);
+    assert_eq!(shares(&all)[..7], [1, 64, 128, 256, 512, 1024, 1024]);
 }
 
 /// Dear events behind cheap ones: one step is given as many as if they were cheap. And back again.
 #[test]
 fn what_is_learnt_is_forgotten_again() {
     let cost = |number| match number {
-        946..1954 => Duration::from_micros(100),
+        961..1985 => Duration::from_micros(100),
         _ => Duration::from_nanos(20),
     };
     let all = ran(test_clock!(), [4000, 1024], 6000, cost);
     let shares = shares(&all);
     // The sixth took a hundred milliseconds.
-    assert_eq!(shares[..6], [1, 63, 126, 252, 504, 1008]);
+    assert_eq!(shares[..6], [1, 64, 128, 256, 512, 1024]);
     assert_eq!(shares[6..14], [10, 20, 40, 80, 160, 320, 640, 1024]);
 }
 
