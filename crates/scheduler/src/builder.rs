@@ -100,7 +100,7 @@ impl<P: Protocol> Builder<P> {
     /// before others run. Its steps are timed, and each is given as many events as have so far
     /// taken a quarter of this. So the cost of an event decides how many the process gets, and not
     /// how long others wait. A step cannot be interrupted. It lasts longer with one event that
-    /// takes longer than the slice, with up to 16 events of a process that never had more, or with
+    /// takes longer than the slice, with up to 32 events of a process that never had more, or with
     /// events that suddenly cost more than before.
     ///
     /// Shorter: others come sooner, but its senders get further ahead of it, and the events have

@@ -1,16 +1,13 @@
 //! A process in its slot: its body while it lives, and then its exit, from the worker that ends the
 //! process to the thread that joins it.
 
-use std::future::poll_fn;
 use std::mem::ManuallyDrop;
 use std::task::{Poll, Waker};
-use std::time::Instant;
 use std::{mem, ptr};
 
-use filch_parker::poll_until;
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::panic::catch_panic;
 
 use crate::Protocol;
 use crate::process::error::Exit;
@@ -106,72 +103,42 @@ impl<P: Protocol> LifeCell<P> {
         // SAFETY: as above. What is overwritten is `Nothing`.
         self.content
             .with_mut(|content| unsafe { content.write(Life::Exit(exit())) });
-        // SAFETY: the exit is there, and the rest is the caller's.
-        unsafe { self.announce() };
-    }
-
-    /// # Safety
-    /// As for `set`, and the exit is there.
-    unsafe fn announce(&self) {
         // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: a thread that
         // sees the end sees the exit. Acquire, partner of the Release in `await_end`: the waiter's
         // box is seen.
         let waiter = self.word.swap(ended(), Ordering::AcqRel);
-        if waiter.is_null() {
-            return;
-        }
-        // The word was not `ended` yet, so `await_end` has put this there; it is taken out once.
-        match Left(waiter).open() {
-            // It is user code.
-            Waiter::Future(waker) => drop_contained(catch_panic(|| waker.wake())),
-            Waiter::Call(call) => {
-                // SAFETY: the process has ended; the handle is used up, and has left the exit to
-                // the call.
-                let exit = unsafe { self.take() };
-                let _ = catch_panic(|| call(exit));
-            }
+        if !waiter.is_null() {
+            // SAFETY: the process has ended. The word was not `ended` yet, so `await_end` has put
+            // this there, and it is taken out once.
+            unsafe { self.tell(Left(waiter)) };
         }
     }
 
-    /// Blocks until the end, and returns the exit; or `None` at the `deadline`, if there is one.
-    /// The process's acts happen before the return of its exit.
+    /// Wakes the waiter; or makes its call with the exit. Both are user code.
     ///
     /// # Safety
-    /// The caller has the process's handle, and calls neither this nor `watch` once it has the
-    /// exit.
-    pub unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
-        if !self.is_set() && !self.ends_by(deadline) {
-            return None;
-        }
-        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
-        // caller has.
-        Some(unsafe { self.take() })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn ends_by(&self, deadline: Option<Instant>) -> bool {
-        let mut waiting = Waiting::default();
-        let end = poll_fn(|context| self.poll_end(&mut waiting, context.waker(), false));
-        // If the waiter is not there any more, the end has come after the deadline.
-        poll_until(deadline, end).is_some()
-            || self.take_back(&mut waiting).is_none() && self.is_set()
+    /// The process has ended, which the caller has acquired. If the waiter is a call, the handle is
+    /// used up, and has left the exit to it.
+    unsafe fn tell(&self, waiter: Left<P>) {
+        let _ = match waiter.open() {
+            Waiter::Future(waker) => catch_panic(|| waker.wake()),
+            Waiter::Call(call) => {
+                // SAFETY: the caller's.
+                let exit = unsafe { self.take() };
+                catch_panic(|| call(exit))
+            }
+        };
     }
 
     /// Returns the exit, if it is there; else leaves the waker, in place of the one that `waiting`
-    /// remembers. Lock-free, except for memory; a waker that `is_own` needs none.
+    /// remembers. Lock-free, except for memory; a waker that `is_own` needs none. The process's
+    /// acts happen before the return of its exit.
     ///
     /// # Safety
-    /// As for `wait`; `waiting` is the handle's; and only the waker of a process of this protocol
-    /// [is own](crate::Handle::is_own_waker).
+    /// The caller has the process's handle, whose `waiting` this is, and calls neither this nor
+    /// `leave` once it has the exit. Only the waker of a process of this protocol [is
+    /// own](crate::Handle::is_own_waker).
     pub unsafe fn poll(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<Exit<P>> {
-        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
-        // caller has.
-        self.poll_end(waiting, waker, is_own)
-            .map(|()| unsafe { self.take() })
-    }
-
-    fn poll_end(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<()> {
         if !self.is_set() {
             if is_own && waiting.0 == marked::<P>(waker).addr() {
                 // It is there, unless the end has come since, which has woken it.
@@ -193,7 +160,9 @@ impl<P: Protocol> LifeCell<P> {
             }
         }
         waiting.0 = 0;
-        Poll::Ready(())
+        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
+        // caller has.
+        Poll::Ready(unsafe { self.take() })
     }
 
     /// Returns the slot address of the process whose waker awaits the end, if one does.
@@ -235,38 +204,21 @@ impl<P: Protocol> LifeCell<P> {
         withdrawn.is_ok().then(|| Left(word))
     }
 
-    /// Calls `call` at the end: on the worker that ends the process, or here, if it has ended. The
-    /// process's acts happen before the call. A panic of it is contained, as there is nobody to
-    /// tell.
+    /// Gives the exit to `call` at the end: on the worker that ends the process, or here, if it has
+    /// ended. The process's acts happen before the call. Without a call, the exit is dropped then,
+    /// and not by the last thread out of the slot; wait-free. A panic is contained, as there is
+    /// nobody to tell.
     ///
     /// # Safety
-    /// As for `wait`, and the caller gives the handle up.
-    pub unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
-        // SAFETY: the caller's.
-        unsafe { self.leave(Left::boxed(Waiter::Call(call))) };
-    }
-
-    /// Gives the exit up: it is dropped when the process ends, or here, if it has ended. Without
-    /// this it stays until the last thread is out of the slot. A panic of its destructor is
-    /// contained. Wait-free.
-    ///
-    /// # Safety
-    /// As for `wait`, and the caller gives the handle's right to the exit up.
-    pub unsafe fn let_go(&self) {
-        // SAFETY: the caller's.
-        unsafe { self.leave(Left(nobody())) };
-    }
-
-    /// # Safety
-    /// As for `watch`; the waiter is a call.
-    unsafe fn leave(&self, call: Left<P>) {
-        if let Err(waiter) = self.await_end(call)
-            && let Waiter::Call(call) = waiter.open()
-        {
-            // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
-            // the caller has.
-            let exit = unsafe { self.take() };
-            let _ = catch_panic(|| call(exit));
+    /// As for `poll`, and the caller gives the handle's right to the exit up.
+    pub unsafe fn leave(&self, call: Option<Box<dyn FnOnce(Exit<P>) + Send>>) {
+        let waiter = match call {
+            Some(call) => Left::boxed(Waiter::Call(call)),
+            None => Left(nobody()),
+        };
+        if let Err(waiter) = self.await_end(waiter) {
+            // SAFETY: the process has ended, which was acquired; the rest is the caller's.
+            unsafe { self.tell(waiter) };
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Left<P: Protocol>(pub(crate) *mut Waiter<P>);
 /// The mark of a process's waker: no box lies at such an address, nor does a slot.
 pub(crate) const PROCESS: usize = 2;
 
-/// The word of a process whose handle has [let go](crate::table::LifeCell::let_go) of the exit.
+/// The word of a process whose handle has [let go](crate::table::LifeCell::leave) of the exit.
 pub(crate) fn nobody<P: Protocol>() -> *mut Waiter<P> {
     ptr::without_provenance_mut(3)
 }

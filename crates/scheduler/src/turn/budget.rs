@@ -39,11 +39,9 @@ impl Default for Budget {
 /// The clock: the system's, or a test's.
 pub(crate) type Clock = fn() -> Instant;
 
-/// The most events for the first step of a process.
-const FIRST_ALLOWANCE: u32 = 64;
-
-/// Events given untimed while their cost is unknown; if more wait, one is timed first.
-pub(crate) const UNSAMPLED: usize = 16;
+/// The most events for the first step of a process: given untimed, as their cost is unknown. If it
+/// has more, one is timed first.
+pub(crate) const FIRST_ALLOWANCE: u32 = 32;
 
 /// The number of steps in a slice, for a process that is behind. More would end the slice closer to
 /// its time, and read the clock more often.
@@ -94,20 +92,23 @@ impl Budget {
 
     /// Leaves one of many events for the step, while their cost is unknown: one that ends the wait,
     /// if the process waits for commands. The others become its backlog, so that the step is timed.
+    /// Returns the events that end a wait.
     #[cold]
     #[inline(never)]
     pub(crate) fn sample<P: Protocol>(
         &self,
         body: &mut Body<P>,
         events: &mut EventList<P>,
-        inbox: &mut Inbox<P>,
-    ) {
+        wait_ends: WaitEnds,
+    ) -> WaitEnds {
         body.sampled = true;
-        if !self.slice.is_zero() {
-            put_back(body, events);
-            inbox.wait_ends = WaitEnds::default();
-            inbox.recall(body, events, 1);
+        if self.slice.is_zero() {
+            return wait_ends;
         }
+        put_back(body, events);
+        let mut inbox = Inbox::new();
+        inbox.recall(body, events, 1);
+        inbox.wait_ends
     }
 
     /// Returns what becomes of a process that is behind with its events after a turn; `None` if it

@@ -14,7 +14,7 @@ use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
 use crate::table::body::{Body, EventList, Task, Waits};
 use crate::table::slot::{LIMITED, Slot, Urgent};
-use crate::turn::budget::{Budget, UNSAMPLED};
+use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
 use crate::turn::inbox::{Inbox, WaitEnds, put_back};
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
@@ -121,16 +121,16 @@ impl<P: Protocol> Driver<P> {
         };
         let (events, output) = (&mut scratch.events, &mut scratch.output);
         let has_urgent_signal = self.end_asked(slot, output)?;
-        let (mut inbox, more) = self.fill(slot, body, events, has_urgent_signal);
-        if (more || events.len() > UNSAMPLED)
-            && !body.sampled
-            && inbox.wait_ends.end(body.waits, events)
-        {
-            self.budget.sample(body, events, &mut inbox);
-        }
+        let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
         let context = unsafe { Context::new(&self.handle, slot) };
-        let Inbox { wait_ends, pending } = inbox;
+        let Inbox {
+            mut wait_ends,
+            pending,
+        } = inbox;
+        if more && !body.sampled && wait_ends.end(body.waits, events) {
+            wait_ends = self.budget.sample(body, events, wait_ends);
+        }
         if let Some(pending) = pending {
             let carried = pending.carry_out(&context, body);
             carried.map_err(|error| output.fail(error))?;
