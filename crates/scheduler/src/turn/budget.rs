@@ -10,10 +10,10 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use crate::Protocol;
-use crate::table::body::{Backlog, Body, EventList, TimedStep, Waits};
+use crate::table::body::{Backlog, Body, EventList, TimedStep, WaitEnds, Waits};
 use crate::table::slot::Slot;
 use crate::turn::driver::After;
-use crate::turn::inbox::{Inbox, WaitEnds, put_back};
+use crate::turn::inbox::{Inbox, put_back};
 
 /// The share of a process with a backlog before others run.
 #[derive(Debug)]

@@ -12,11 +12,11 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::process::command::{OpenCommand, dispatch};
 use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
-use crate::table::body::{Body, EventList, Task, Waits};
+use crate::table::body::{Body, EventList, Task, WaitEnds, Waits};
 use crate::table::slot::{LIMITED, Slot, Urgent};
 use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
-use crate::turn::inbox::{Inbox, WaitEnds, put_back};
+use crate::turn::inbox::{Inbox, put_back};
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]
@@ -194,7 +194,9 @@ impl<P: Protocol> Driver<P> {
     ) -> (Inbox<P>, bool) {
         let mut inbox = Inbox::new();
         let allowance = body.allowance as usize;
-        inbox.recall(body, events, allowance);
+        if body.cold.is_some() {
+            inbox.recall(body, events, allowance);
+        }
         let room = allowance - events.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         let mut more = unsafe {

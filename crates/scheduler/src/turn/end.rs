@@ -71,7 +71,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
 #[cold]
 #[inline(never)]
 fn empty<P: Protocol>(cold: ColdState<P>) -> Vec<Arc<Watch>> {
-    drop_all_contained(cold.backlog.into_events());
+    drop_all_contained(cold.backlog.events);
     cold.watches
 }
 

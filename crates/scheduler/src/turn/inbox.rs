@@ -6,7 +6,7 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::link::watch::add;
 use crate::process::life_cycle::take_over;
 use crate::process::output::Successor;
-use crate::table::body::{Body, EventList, Item, Signal, Waits};
+use crate::table::body::{Body, EventList, Item, Signal, WaitEnds, Waits};
 use crate::table::slot::Slot;
 use crate::{Context, Event, ProcessError, Protocol};
 
@@ -15,13 +15,6 @@ pub(crate) struct Inbox<P: Protocol> {
     pub(crate) wait_ends: WaitEnds,
     /// The demands of signals. Few turns have any.
     pub(crate) pending: Option<Box<Pending<P>>>,
-}
-
-/// The number of events that end any wait.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct WaitEnds {
-    pub(crate) completions: u32,
-    cancels: u32,
 }
 
 /// The demands that the worker carries out before, or instead of, a step.
@@ -44,11 +37,9 @@ impl<P: Protocol> Inbox<P> {
 
     /// Puts events of the backlog into the events, up to `max` of them: if the process waits for
     /// commands, first one that ends the wait.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn recall(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
-        if let Some(cold) = &mut body.cold
-            && !cold.backlog.is_empty()
-        {
+        if let Some(cold) = &mut body.cold {
             let mut next = match body.waits {
                 Waits::Commands => cold.backlog.pop_wait_end(),
                 Waits::Turn | Waits::Events | Waits::Wakes => None,
@@ -167,23 +158,6 @@ impl<P: Protocol> Inbox<P> {
                 successors: Vec::new(),
             })
         })
-    }
-}
-
-impl WaitEnds {
-    #[inline]
-    fn count<P: Protocol>(&mut self, event: &Event<P>) {
-        self.completions += u32::from(matches!(event, Event::Completed { .. }));
-        self.cancels += u32::from(matches!(event, Event::Cancel(_)));
-    }
-
-    /// Checks if these, or the other `events`, end the wait.
-    #[inline]
-    pub(crate) fn end<P: Protocol>(self, waits: Waits, events: &EventList<P>) -> bool {
-        if waits == Waits::Events {
-            return !events.is_empty();
-        }
-        waits != Waits::Commands || self.completions > 0 || self.cancels > 0
     }
 }
 
