@@ -7,7 +7,9 @@ use crate::link::watch::WatchKind;
 use crate::protocol::debug_fields;
 use crate::table::body::{NewProcess, ProcessBox, process_box};
 use crate::table::pinned::Pinned;
-use crate::table::slot::{CLOSED, FUTURE, IDLE_PRIORITY, POLICY, Placement};
+use crate::table::slot::{
+    CLOSED, FUTURE, IDLE_PRIORITY, POLICY, Placement, READS_LATER, TRAP_EXITS,
+};
 use crate::{
     BoundThread, Context, ExitReason, Handle, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
     ProcessHandle, Protocol, SubmitError,
@@ -48,7 +50,8 @@ pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
     pub(crate) handle: &'a Handle<P>,
     pub(crate) start: S,
     pub(crate) placement: Placement<P>,
-    pub(crate) options: Options,
+    /// Set if the submitter takes the steps.
+    pub(crate) as_guest: bool,
     /// The watches that it has from its first moment.
     pub(crate) watches: Vec<(WatchKind, Pid)>,
     pub(crate) conditions: Vec<Condition<'a, P>>,
@@ -59,16 +62,6 @@ pub struct Start<'a, P: Protocol> {
     pub(crate) process: NewProcess<P>,
     pub(crate) method: &'a str,
     pub(crate) input: P::Input,
-}
-
-/// The options for a process.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Options {
-    pub(crate) trap_exits: bool,
-    /// Set if the submitter takes the steps.
-    pub(crate) as_guest: bool,
-    /// See [`Body::reads_later`](crate::table::body::Body::reads_later).
-    pub(crate) reads_later: bool,
 }
 
 /// Called with the PID of the process to come. If it fails, the process is not submitted.
@@ -91,7 +84,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// Lets it survive the end of a process that it is [linked](Handle::link) to: any end, even a
     /// normal one, is an [`Event::Exited`](crate::Event::Exited) for it.
     pub fn trap_exits(mut self) -> Self {
-        self.options.trap_exits = true;
+        self.placement.kind |= TRAP_EXITS;
         self
     }
 
@@ -109,7 +102,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// steps follow one another; for about 100 µs at most besides the last one. For a thread that
     /// then waits for its end.
     pub fn guest(mut self) -> Self {
-        self.options.as_guest = true;
+        self.as_guest = true;
         self
     }
 
@@ -149,7 +142,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// Keeps the [mailbox](Self::mailbox_policy) room of its messages until it [gives it
     /// back](Handle::give_room), and not only until a step is given them.
     pub fn reads_later(mut self) -> Self {
-        self.options.reads_later = true;
+        self.placement.kind |= READS_LATER;
         self
     }
 
@@ -176,21 +169,6 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    /// As [`submission`](Self::submission), for a process whose type was chosen at run time, or
-    /// that was handed back.
-    pub fn submission_boxed<'a>(
-        &'a self,
-        process: Box<dyn Process<P>>,
-        method: &'a str,
-        input: P::Input,
-    ) -> Submission<'a, P> {
-        self.prepare(Start {
-            process: NewProcess::boxed(process),
-            method,
-            input,
-        })
-    }
-
     /// Prepares to submit a value that becomes a process in the [place](Submission::admit) that it
     /// gets.
     pub fn prepare<S>(&self, start: S) -> Submission<'_, P, S> {
@@ -198,7 +176,7 @@ impl<P: Protocol> Handle<P> {
             handle: self,
             start,
             placement: Placement::default(),
-            options: Options::default(),
+            as_guest: false,
             watches: Vec::new(),
             conditions: Vec::new(),
         }
@@ -222,7 +200,7 @@ pub struct Place<'a, P: Protocol> {
     handle: &'a Handle<P>,
     /// `None` once a process has begun.
     pinned: Option<Pinned<P>>,
-    options: Options,
+    as_guest: bool,
     watches: Vec<(WatchKind, Pid)>,
 }
 
@@ -236,7 +214,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
             handle,
             start,
             placement,
-            options,
+            as_guest,
             watches,
             conditions,
         } = self;
@@ -245,7 +223,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
                 let place = Place {
                     handle,
                     pinned: Some(pinned),
-                    options,
+                    as_guest,
                     watches,
                 };
                 Ok((place, start))
@@ -297,8 +275,8 @@ impl<P: Protocol> Place<'_, P> {
         let Some(pinned) = self.pinned.take() else {
             unreachable!("a process that begins uses it up")
         };
-        let (handle, options) = (self.handle, self.options);
-        handle.begin(pinned, process, init, options, &self.watches)
+        self.handle
+            .begin(pinned, process, init, self.as_guest, &self.watches)
     }
 }
 

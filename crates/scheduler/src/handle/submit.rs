@@ -2,20 +2,20 @@
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
-use crate::handle::submission::{Condition, Options};
-use crate::link::watch::{Watch, WatchKind, add};
+use crate::handle::submission::Condition;
+use crate::link::watch::WatchKind;
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
 use crate::protocol::error_by_display;
-use crate::table::body::{Body, ProcessBox, Waits, process_box};
+use crate::table::body::{Body, NewProcess, ProcessBox, Waits, process_box};
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::slot::{IDLE_PRIORITY, Placement};
+use crate::table::slot::{IDLE_PRIORITY, LIMITED, Placement};
 use crate::{
     Cancel, Context, ExitReason, Handle, InitError, NotAdmitted, Process, ProcessHandle, Protocol,
     Submission,
@@ -37,8 +37,8 @@ impl<P: Protocol> Handle<P> {
     /// submit or wake may use up its last block meanwhile.) A worker whose deque cannot grow puts
     /// tasks into the global queue. Without memory for small pieces the program aborts, as
     /// everywhere in Rust: for the box of a process of more than four words, and of any process
-    /// that is handed back, which [`submit_boxed`](Self::submit_boxed) does without; and for a
-    /// block of the run queue for a process that is woken.
+    /// that is handed back, unless it came in a box; and for a block of the run queue for a process
+    /// that is woken.
     pub fn submit(
         &self,
         process: impl Process<P> + 'static,
@@ -51,27 +51,13 @@ impl<P: Protocol> Handle<P> {
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                self.begin(place, process, init, Options::default(), &[])
+                self.begin(place, process, init, false, &[])
             }
             Err(error) => {
-                let refused = Refused::new(Box::new(process), input);
+                let refused = Refused::new(NewProcess::new(process).into_box(), input);
                 Err(SubmitError::NotAdmitted(error, refused))
             }
         }
-    }
-
-    /// As [`submit`](Self::submit), for a process whose type was chosen at run time, or that was
-    /// handed back.
-    ///
-    /// # Errors
-    /// As [`submit`](Self::submit).
-    pub fn submit_boxed(
-        &self,
-        process: Box<dyn Process<P>>,
-        method: &str,
-        input: P::Input,
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.submission_boxed(process, method, input).submit()
     }
 
     /// Takes a place for one more process, if the conditions are met.
@@ -129,33 +115,13 @@ impl<P: Protocol> Handle<P> {
         place: Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: Options,
+        as_guest: bool,
         watches: &[(WatchKind, Pid)],
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.make_ready(&place, process, init, options, watches)?;
-        if options.as_guest {
-            place.run_here();
-        } else {
-            self.enqueue_new(place.slot());
-        }
-        Ok(ProcessHandle::new(place))
-    }
-
-    /// Makes the process Ready; the caller then puts it into a run queue, or runs it.
-    fn make_ready(
-        &self,
-        place: &Pinned<P>,
-        process: ProcessBox<P>,
-        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: Options,
-        watches: &[(WatchKind, Pid)],
-    ) -> Result<(), SubmitError<P>> {
         let (pid, slot) = (place.pid(), place.slot());
         let body = Body {
             process,
             waits: Waits::Turn,
-            trap_exits: options.trap_exits,
-            reads_later: options.reads_later,
             allowance: self.shared().first_allowance,
             sampled: false,
             cold: None,
@@ -168,13 +134,13 @@ impl<P: Protocol> Handle<P> {
         let context = place.context(self);
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
-            return Err(self.turn_away(place, error));
+            return Err(self.turn_away(&place, error));
         }
         if let Err(error) = life_cycle::start(&context) {
-            return Err(self.turn_away(place, error));
+            return Err(self.turn_away(&place, error));
         }
         if !watches.is_empty() {
-            self.tie(pid, body, watches);
+            self.tie(pid, watches);
         }
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without an occupant is Complete");
@@ -184,7 +150,12 @@ impl<P: Protocol> Handle<P> {
         if self.shared().admission.is_closed() {
             let _ = self.ask_to_end(pid, Cancel::shutdown());
         }
-        Ok(())
+        if as_guest {
+            place.run_here();
+        } else {
+            self.enqueue_new(slot);
+        }
+        Ok(ProcessHandle::new(place))
     }
 
     /// Tells the journal of the process. A function of its own, as most schedulers have no journal.
@@ -198,12 +169,11 @@ impl<P: Protocol> Handle<P> {
 
     /// Ties the process to others, before it is Ready.
     #[cold]
-    fn tie(&self, pid: Pid, body: &mut Body<P>, watches: &[(WatchKind, Pid)]) {
+    fn tie(&self, pid: Pid, watches: &[(WatchKind, Pid)]) {
         for &(kind, other) in watches {
-            let watch = Watch::new(kind, other, pid, None);
-            add(&mut body.cold().watches, Arc::clone(&watch));
-            if kind == WatchKind::Link {
-                self.attach(other, &watch);
+            match kind {
+                WatchKind::Link => drop(self.link(pid, other)),
+                _ => drop(self.monitor(other, pid)),
             }
         }
     }
@@ -236,7 +206,9 @@ impl<P: Protocol> Handle<P> {
         }
         // A sender that has learnt the PID from `init` is refused from here on.
         slot.events.close();
-        self.close_mailbox(slot);
+        if slot.has(LIMITED) {
+            self.close_mailbox(slot);
+        }
         let tell = |item| self.tell_end(item, pid, reason);
         // SAFETY: made Running just now, and it ends here, once, with its pin.
         unsafe { self.table().complete(slot, tell) }.leave();

@@ -1,5 +1,6 @@
 //! The state of a live process in the process table.
 
+use std::any::TypeId;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -37,22 +38,17 @@ impl<P: Protocol> NewProcess<P> {
     pub(crate) fn new<T: Process<P> + 'static>(process: T) -> Self {
         Self {
             process: process_box(process),
-            // SAFETY: `process_box` has put it in, in place or in a box.
+            // SAFETY: `process_box` has put it in, in place or in a box. A `Box<dyn Process>` is in
+            // place, and comes out as it is.
             unbox: |process| unsafe {
-                if ProcessBox::<P>::fits::<T>() {
+                if TypeId::of::<T>() == TypeId::of::<Box<dyn Process<P>>>() {
+                    process.take()
+                } else if ProcessBox::<P>::fits::<T>() {
                     Box::new(process.take::<T>())
                 } else {
                     process.take::<Box<T>>()
                 }
             },
-        }
-    }
-
-    pub(crate) fn boxed(process: Box<dyn Process<P>>) -> Self {
-        Self {
-            process: process_box(process),
-            // SAFETY: a box is in place.
-            unbox: |process| unsafe { process.take() },
         }
     }
 
@@ -66,11 +62,6 @@ pub(crate) struct Body<P: Protocol> {
     pub(crate) process: ProcessBox<P>,
     /// The wait that its last step has said.
     pub(crate) waits: Waits,
-    /// Set if the end of a linked process is an event for it.
-    pub(crate) trap_exits: bool,
-    /// Set if its messages count as delivered when it reads them, and not when a step is given
-    /// them.
-    pub(crate) reads_later: bool,
     /// The number of events for its next step: at least one. Learnt from their cost when it was
     /// behind.
     pub(crate) allowance: u32,
@@ -105,6 +96,11 @@ pub(crate) struct TimedStep {
 }
 
 impl<P: Protocol> Body<P> {
+    #[inline]
+    pub(crate) fn has_backlog(&self) -> bool {
+        (self.cold.as_ref()).is_some_and(|cold| !cold.backlog.is_empty())
+    }
+
     pub(crate) fn cold(&mut self) -> &mut ColdState<P> {
         self.cold.get_or_insert_with(|| {
             Box::new(ColdState {

@@ -71,15 +71,15 @@ impl Budget {
         }
     }
 
-    /// Prepares a step with so many `events`, of a process that may have more: in its queue, if
-    /// there is `more`, or in its backlog. If so, the step is timed. The slice begins here, so that
-    /// the first step counts, however slow it is.
+    /// Prepares a step with so many `events`, of a process that has more: in its queue, if there is
+    /// `more`, or in its backlog. The step is timed. The slice begins here, so that the first step
+    /// counts, however slow it is.
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_step<P: Protocol>(&self, body: &mut Body<P>, events: usize, more: bool) {
         let cold = body.cold();
         cold.more = more;
-        if self.slice.is_zero() || !more && cold.backlog.is_empty() {
+        if self.slice.is_zero() {
             return;
         }
         let began = (self.clock)();

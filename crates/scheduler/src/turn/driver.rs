@@ -128,7 +128,8 @@ impl<P: Protocol> Driver<P> {
             mut wait_ends,
             pending,
         } = inbox;
-        if more && !body.sampled && wait_ends.end(body.waits, events) {
+        let is_behind = more || body.has_backlog();
+        if is_behind && !body.sampled && wait_ends.end(body.waits, events) {
             wait_ends = self.budget.sample(body, events, wait_ends);
         }
         if let Some(pending) = pending {
@@ -149,7 +150,7 @@ impl<P: Protocol> Driver<P> {
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
         self.count(slot, body, events, wait_ends, scratch.worker);
-        if more || body.cold.is_some() {
+        if is_behind {
             self.budget.begin_step(body, events.len(), more);
         }
         body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
@@ -194,7 +195,7 @@ impl<P: Protocol> Driver<P> {
     ) -> (Inbox<P>, bool) {
         let mut inbox = Inbox::new();
         let allowance = body.allowance as usize;
-        if body.cold.is_some() {
+        if body.has_backlog() {
             inbox.recall(body, events, allowance);
         }
         let room = allowance - events.len();
@@ -243,7 +244,7 @@ impl<P: Protocol> Driver<P> {
         worker: usize,
     ) {
         if slot.has(LIMITED) {
-            self.handle.count_delivered(slot, body, events);
+            self.handle.count_delivered(slot, events);
         }
         let counters = &self.handle.shared().counters[worker];
         counters.steps.add(1);

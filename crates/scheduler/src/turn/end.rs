@@ -8,7 +8,7 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::link::watch::Watch;
 use crate::process::life_cycle;
 use crate::table::body::{ColdState, EventList};
-use crate::table::slot::Slot;
+use crate::table::slot::{LIMITED, Slot};
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
 
 /// Ends the process that the calling worker has. Not inlined into `run`, which has little to do for
@@ -51,7 +51,9 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let pid = handle.table().pid_of(slot);
     // SAFETY: this worker has the process, which keeps its pin until it is told of.
     let context = unsafe { Context::new(handle, slot) };
-    handle.close_mailbox(slot);
+    if slot.has(LIMITED) {
+        handle.close_mailbox(slot);
+    }
     let tell = |item| handle.tell_end(item, pid, &reason);
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
     let completed = unsafe { handle.table().complete(slot, tell) };

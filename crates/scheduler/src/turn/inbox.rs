@@ -7,7 +7,7 @@ use crate::link::watch::add;
 use crate::process::life_cycle::take_over;
 use crate::process::output::Successor;
 use crate::table::body::{Body, EventList, Item, Signal, WaitEnds, Waits};
-use crate::table::slot::Slot;
+use crate::table::slot::{Slot, TRAP_EXITS};
 use crate::{Context, Event, ProcessError, Protocol};
 
 /// The findings of a worker besides the events for the next step.
@@ -133,7 +133,7 @@ impl<P: Protocol> Inbox<P> {
                 }
             }
             Signal::Exited(exited) if exited.link.0.is_cancelled() => {}
-            Signal::Exited(exited) if body.trap_exits => put(body, Event::Exited(exited)),
+            Signal::Exited(exited) if slot.has(TRAP_EXITS) => put(body, Event::Exited(exited)),
             Signal::Exited(exited) if exited.reason.is_normal() => {}
             Signal::Exited(exited) => {
                 self.pending().end.get_or_insert((*exited).into());
