@@ -200,7 +200,11 @@ impl<P: Protocol> Builder<P> {
             left_timers: Arc::default(),
             dropped: AtomicU64::new(0),
         });
-        let driver = Driver::new(handle.clone(), self.handler, self.budget);
+        let driver = Driver {
+            handle: handle.clone(),
+            handler: self.handler,
+            budget: self.budget,
+        };
         let machines = Processors::start(&handle.shared().processors, Arc::new(driver))?;
         // Shut down, if the system refuses the other thread.
         let scheduler = Scheduler::running(handle, machines);

@@ -12,7 +12,7 @@ use crate::table::slot::{
 };
 use crate::{
     BoundThread, Context, ExitReason, Handle, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
-    ProcessHandle, Protocol, SubmitError,
+    ProcessHandle, Protocol,
 };
 
 /// A process that is about to be submitted, with its options; from [`Handle::submission`].
@@ -210,26 +210,24 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// # Errors
     /// [`NotAdmitted`], and the submitted value.
     pub fn admit(self) -> Result<(Place<'a, P>, S), (NotAdmitted, S)> {
-        let Self {
-            handle,
-            start,
-            placement,
-            as_guest,
-            watches,
-            conditions,
-        } = self;
-        match handle.take_place(placement, conditions) {
-            Ok(pinned) => {
-                let place = Place {
-                    handle,
-                    pinned: Some(pinned),
-                    as_guest,
-                    watches,
-                };
-                Ok((place, start))
+        let (handle, start) = (self.handle, self.start);
+        let pinned = match handle.occupy(self.placement) {
+            Ok(pinned) => pinned,
+            Err(error) => return Err((error, start)),
+        };
+        for condition in self.conditions {
+            if let Err(error) = condition(handle, pinned.pid()) {
+                handle.vacate(&pinned, &ExitReason::not_started(&error));
+                return Err((NotAdmitted::Condition(error), start));
             }
-            Err(error) => Err((error, start)),
         }
+        let place = Place {
+            handle,
+            pinned: Some(pinned),
+            as_guest: self.as_guest,
+            watches: self.watches,
+        };
+        Ok((place, start))
     }
 }
 
@@ -259,11 +257,7 @@ impl<P: Protocol> Place<'_, P> {
         self,
         process: impl Process<P> + 'static,
     ) -> Result<ProcessHandle<P>, InitError<P>> {
-        let begun = self.begin_with(process_box(process), |_, _| Ok(()));
-        begun.map_err(|error| match error {
-            SubmitError::Init(error) => error,
-            error @ SubmitError::NotAdmitted(..) => unreachable!("it has its place: {error}"),
-        })
+        self.begin_with(process_box(process), |_, _| Ok(()))
     }
 
     /// Begins a process with that `init`.
@@ -271,7 +265,7 @@ impl<P: Protocol> Place<'_, P> {
         mut self,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+    ) -> Result<ProcessHandle<P>, InitError<P>> {
         let Some(pinned) = self.pinned.take() else {
             unreachable!("a process that begins uses it up")
         };

@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
-use crate::handle::submission::Condition;
 use crate::link::watch::WatchKind;
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
@@ -52,6 +51,7 @@ impl<P: Protocol> Handle<P> {
                     init(process, context, method, input)
                 };
                 self.begin(place, process, init, false, &[])
+                    .map_err(SubmitError::Init)
             }
             Err(error) => {
                 let refused = Refused::new(NewProcess::new(process).into_box(), input);
@@ -60,26 +60,10 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Takes a place for one more process, if the conditions are met.
-    pub(crate) fn take_place(
-        &self,
-        placement: Placement<P>,
-        conditions: Vec<Condition<'_, P>>,
-    ) -> Result<Pinned<P>, NotAdmitted> {
-        let place = self.occupy(placement)?;
-        for condition in conditions {
-            if let Err(error) = condition(self, place.pid()) {
-                self.vacate(&place, &ExitReason::not_started(&error));
-                return Err(NotAdmitted::Condition(error));
-            }
-        }
-        Ok(place)
-    }
-
     /// Takes a place for one more process, with the pin of its handle. Always inlined: the result
     /// of [`find_place`](Self::find_place) fits into registers, and a [`NotAdmitted`] does not.
     #[inline(always)]
-    fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
+    pub(crate) fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
         let worker = self.shared().processors.current();
         self.shared().admission.enter(worker)?;
         self.find_place(placement).map_err(NotAdmitted::from)
@@ -117,7 +101,7 @@ impl<P: Protocol> Handle<P> {
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         as_guest: bool,
         watches: &[(WatchKind, Pid)],
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+    ) -> Result<ProcessHandle<P>, InitError<P>> {
         let (pid, slot) = (place.pid(), place.slot());
         let body = Body {
             process,
@@ -180,9 +164,9 @@ impl<P: Protocol> Handle<P> {
 
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
-    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> SubmitError<P> {
+    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> InitError<P> {
         self.vacate(place, &ExitReason::not_started(&error));
-        SubmitError::Init(error)
+        error
     }
 
     /// Gives up a place in which no process was ever Ready. The caller is the submitter.
@@ -223,9 +207,12 @@ impl<P: Protocol> Submission<'_, P> {
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.admit() {
-            Ok((place, start)) => place.begin_with(start.process.process, |process, context| {
-                init(process, context, start.method, start.input)
-            }),
+            Ok((place, start)) => {
+                let begun = place.begin_with(start.process.process, |process, context| {
+                    init(process, context, start.method, start.input)
+                });
+                begun.map_err(SubmitError::Init)
+            }
             Err((error, start)) => {
                 let refused = Refused::new(start.process.into_box(), start.input);
                 Err(SubmitError::NotAdmitted(error, refused))

@@ -2,13 +2,13 @@
 
 use std::any::Any;
 use std::error::Error;
-use std::fmt;
 
 use filch_promise::Prepared;
 use filch_sync::panic::{drop_all_contained, drop_contained};
 
 use crate::process::command::OpenCommand;
 use crate::process::error::{AnyOutput, Exit, Outcome};
+use crate::protocol::debug_fields;
 use crate::table::inline_box::InlineBox;
 use crate::{Context, Process, ProcessError, Protocol};
 
@@ -259,20 +259,4 @@ impl<P: Protocol> StepOutput<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for StepOutput<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let status = match self.status {
-            Status::Continue => "continue",
-            Status::Wait => "wait",
-            Status::Idle => "idle",
-            Status::Pending | Status::PendingForEvents => "pending",
-            Status::Over => "over",
-            Status::Upgrade(_) => "upgrade",
-        };
-        f.debug_struct("StepOutput")
-            .field("commands", &self.commands.len())
-            .field("answers", &self.answers.len())
-            .field("status", &status)
-            .finish()
-    }
-}
+debug_fields!(StepOutput<P>, "StepOutput", has_more);

@@ -176,18 +176,14 @@ impl<P: Protocol> LifeCell<P> {
     #[inline]
     pub fn forget(&self, waiting: &mut Waiting) {
         if waiting.0 != 0 {
-            self.give_up(waiting);
+            drop(self.take_back(waiting));
         }
     }
 
-    /// See [`forget`](Self::forget): few handles that are dropped have left a waker.
+    /// Takes back the waiter that was left, unless the process has ended. Few handles that are
+    /// dropped have left one.
     #[cold]
     #[inline(never)]
-    fn give_up(&self, waiting: &mut Waiting) {
-        drop(self.take_back(waiting));
-    }
-
-    /// Takes back the waiter that was left, unless the process has ended.
     fn take_back(&self, waiting: &mut Waiting) -> Option<Left<P>> {
         let address = mem::take(&mut waiting.0);
         // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the

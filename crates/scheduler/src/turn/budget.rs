@@ -13,7 +13,7 @@ use crate::Protocol;
 use crate::table::body::{Backlog, Body, EventList, TimedStep, WaitEnds, Waits};
 use crate::table::slot::Slot;
 use crate::turn::driver::After;
-use crate::turn::inbox::{Inbox, put_back};
+use crate::turn::inbox::{put_back, recall};
 
 /// The share of a process with a backlog before others run.
 #[derive(Debug)]
@@ -106,9 +106,7 @@ impl Budget {
             return wait_ends;
         }
         put_back(body, events);
-        let mut inbox = Inbox::new();
-        inbox.recall(body, events, 1);
-        inbox.wait_ends
+        recall(body, events, 1)
     }
 
     /// Returns what becomes of a process that is behind with its events after a turn; `None` if it

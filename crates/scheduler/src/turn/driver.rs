@@ -16,7 +16,7 @@ use crate::table::body::{Body, EventList, Task, WaitEnds, Waits};
 use crate::table::slot::{LIMITED, Slot, Urgent};
 use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
-use crate::turn::inbox::{Inbox, put_back};
+use crate::turn::inbox::{Inbox, put_back, recall};
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]
@@ -27,23 +27,11 @@ pub(crate) struct Driver<P: Protocol> {
     pub(crate) handle: Handle<P>,
     /// Here and not with the handles: a handler may keep completions, and each completion has a
     /// handle.
-    handler: Option<Box<dyn CommandHandler<P>>>,
+    pub(crate) handler: Option<Box<dyn CommandHandler<P>>>,
     pub(crate) budget: Budget,
 }
 
 impl<P: Protocol> Driver<P> {
-    pub(crate) fn new(
-        handle: Handle<P>,
-        handler: Option<Box<dyn CommandHandler<P>>>,
-        budget: Budget,
-    ) -> Self {
-        Self {
-            handle,
-            handler,
-            budget,
-        }
-    }
-
     /// Returns the slot of a process from a run queue.
     #[inline]
     fn slot(&self, task: &Task<P>) -> &Slot<P> {
@@ -193,10 +181,13 @@ impl<P: Protocol> Driver<P> {
         events: &mut EventList<P>,
         has_urgent_signal: bool,
     ) -> (Inbox<P>, bool) {
-        let mut inbox = Inbox::new();
+        let mut inbox = Inbox {
+            wait_ends: WaitEnds::default(),
+            pending: None,
+        };
         let allowance = body.allowance as usize;
         if body.has_backlog() {
-            inbox.recall(body, events, allowance);
+            inbox.wait_ends = recall(body, events, allowance);
         }
         let room = allowance - events.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.

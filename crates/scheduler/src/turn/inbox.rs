@@ -26,33 +26,6 @@ pub(crate) struct Pending<P: Protocol> {
 }
 
 impl<P: Protocol> Inbox<P> {
-    /// Makes an empty one.
-    #[inline]
-    pub(crate) fn new() -> Self {
-        Self {
-            wait_ends: WaitEnds::default(),
-            pending: None,
-        }
-    }
-
-    /// Puts events of the backlog into the events, up to `max` of them: if the process waits for
-    /// commands, first one that ends the wait.
-    #[inline(never)]
-    pub(crate) fn recall(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
-        if let Some(cold) = &mut body.cold {
-            let mut next = match body.waits {
-                Waits::Commands => cold.backlog.pop_wait_end(),
-                Waits::Turn | Waits::Events | Waits::Wakes => None,
-            };
-            while events.len() < max
-                && let Some(event) = next.take().or_else(|| cold.backlog.pop())
-            {
-                self.wait_ends.count(&event);
-                events.push_back(event);
-            }
-        }
-    }
-
     /// Puts an event into the events, or obeys a signal.
     #[inline]
     pub(crate) fn sort(
@@ -184,6 +157,31 @@ impl<P: Protocol> Pending<P> {
         drop_all_contained(successors);
         outcome
     }
+}
+
+/// Puts events of the backlog into the events, up to `max` of them: if the process waits for
+/// commands, first one that ends the wait.
+#[cold]
+#[inline(never)]
+pub(crate) fn recall<P: Protocol>(
+    body: &mut Body<P>,
+    events: &mut EventList<P>,
+    max: usize,
+) -> WaitEnds {
+    let mut ends = WaitEnds::default();
+    let waits = body.waits;
+    let backlog = &mut body.cold().backlog;
+    let mut next = match waits {
+        Waits::Commands => backlog.pop_wait_end(),
+        Waits::Turn | Waits::Events | Waits::Wakes => None,
+    };
+    while events.len() < max
+        && let Some(event) = next.take().or_else(|| backlog.pop())
+    {
+        ends.count(&event);
+        events.push_back(event);
+    }
+    ends
 }
 
 /// Puts the events back into the backlog, for later.
