@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use filch_parker::poll_until;
 
 use crate::process::error::{Exit, Outcome};
+use crate::table::life::Waiting;
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::waiter::Waiting;
 use crate::{CalledFromInside, ProcessError, Protocol};
 
 /// Extracts the exit of a process that is no future.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
-use crate::link::watch::WatchKind;
+use crate::link::watch::{Watch, WatchKind, add};
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
 use crate::protocol::error_by_display;
@@ -124,7 +124,7 @@ impl<P: Protocol> Handle<P> {
             return Err(self.turn_away(&place, error));
         }
         if !watches.is_empty() {
-            self.tie(pid, watches);
+            self.tie(pid, body, watches);
         }
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without an occupant is Complete");
@@ -153,11 +153,12 @@ impl<P: Protocol> Handle<P> {
 
     /// Ties the process to others, before it is Ready.
     #[cold]
-    fn tie(&self, pid: Pid, watches: &[(WatchKind, Pid)]) {
+    fn tie(&self, pid: Pid, body: &mut Body<P>, watches: &[(WatchKind, Pid)]) {
         for &(kind, other) in watches {
-            match kind {
-                WatchKind::Link => drop(self.link(pid, other)),
-                _ => drop(self.monitor(other, pid)),
+            let watch = Watch::new(kind, other, pid, None);
+            add(&mut body.cold().watches, Arc::clone(&watch));
+            if kind == WatchKind::Link {
+                self.attach(other, &watch);
             }
         }
     }
