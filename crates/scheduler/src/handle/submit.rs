@@ -32,12 +32,11 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Memory
     /// A process is refused if the table or the global run queue would have to grow, by 64 KiB at a
-    /// time, and cannot. (The queue is asked before the process takes its place; other threads that
-    /// submit or wake may use up its last block meanwhile.) A worker whose deque cannot grow puts
-    /// tasks into the global queue. Without memory for small pieces the program aborts, as
-    /// everywhere in Rust: for the box of a process of more than four words, and of any process
-    /// that is handed back, unless it came in a box; and for a block of the run queue for a process
-    /// that is woken.
+    /// time, and cannot. (The queue is asked before the process takes its place; other threads may
+    /// use up its last block meanwhile.) A worker whose deque cannot grow puts tasks into the
+    /// global queue. Without memory for small pieces the program aborts, as everywhere in Rust: for
+    /// the box of a process of more than four words, and of any that is handed back, unless it came
+    /// in a box; and for a block of the run queue for a process that is woken.
     pub fn submit(
         &self,
         process: impl Process<P> + 'static,

@@ -115,12 +115,10 @@ impl<P: Protocol> StepOutput<P> {
     /// so long. Not needed for events that wait.
     ///
     /// **With commands under way this does not wait for them**: the process takes step after step,
-    /// most of them without an event, until they complete, and keeps a worker busy. It is for a
-    /// process that has other work meanwhile; one that has none says [`wait`](Self::wait).
-    /// [`WorkerStats::empty_steps`](crate::WorkerStats::empty_steps) and
-    /// [`ProcessInfo::empty_steps`](crate::ProcessInfo::empty_steps) count such steps, and a dump
-    /// names the processes. (In this scheduler's original, a process that yields commands always
-    /// waits for them.)
+    /// most of them without an event, and keeps a worker busy. One that has no other work meanwhile
+    /// says [`wait`](Self::wait). [`ProcessInfo::empty_steps`](crate::ProcessInfo::empty_steps) and
+    /// the worker's count such steps. (In this scheduler's original, a process that yields commands
+    /// always waits for them.)
     pub fn go_on(&mut self) {
         self.say(Status::Continue);
     }

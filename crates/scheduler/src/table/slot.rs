@@ -153,8 +153,8 @@ impl<P: Protocol> Slot<P> {
         self.kind.load(Ordering::Relaxed) & kinds != 0
     }
 
-    /// Makes the occupant no future, and open to messages, which it reads at once. The caller has the process, and replaces
-    /// it.
+    /// Makes the occupant no future, and open to messages, which it reads at once. The caller has
+    /// the process, and replaces it.
     pub fn replace_future(&self) {
         // ORDERING: Relaxed, both: see `has`. The caller alone writes it now.
         let kind = self.kind.load(Ordering::Relaxed) & !(FUTURE | CLOSED | READS_LATER);

@@ -79,15 +79,11 @@ impl Budget {
     pub(crate) fn begin_step<P: Protocol>(&self, body: &mut Body<P>, events: usize, more: bool) {
         let cold = body.cold();
         cold.more = more;
-        if self.slice.is_zero() {
-            return;
+        if !self.slice.is_zero() {
+            let (began, events) = ((self.clock)(), events as u32);
+            cold.since.get_or_insert(began);
+            cold.timed = Some(TimedStep { began, events });
         }
-        let began = (self.clock)();
-        cold.since.get_or_insert(began);
-        cold.timed = Some(TimedStep {
-            began,
-            events: events as u32,
-        });
     }
 
     /// Leaves one of many events for the step, while their cost is unknown: one that ends the wait,
@@ -182,7 +178,7 @@ unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>) -> bool {
     let more = mem::take(&mut cold.more);
     let left = match waits {
         Waits::Commands => cold.backlog.has_wait_end(),
-        Waits::Turn | Waits::Events | Waits::Wakes => !cold.backlog.is_empty(),
+        _ => !cold.backlog.is_empty(),
     };
     if more || left {
         cold.behind = true;
