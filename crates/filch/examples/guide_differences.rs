@@ -185,7 +185,7 @@ fn a_taken_name_is_refused() -> Result<(), Failure> {
 
     // The process comes back, and no method was called on it.
     let process = refused.process.into_inner();
-    let _second = scheduler.submit_boxed(process, "run", refused.input)?;
+    let _second = scheduler.submit(process, "run", refused.input)?;
     Ok(())
 }
 // ANCHOR_END: name

@@ -60,20 +60,19 @@ impl<P: Protocol> Builder<P> {
     }
 
     /// Sets more of the workers' threads, by [`filch_processors::Config`], whose processors are the
-    /// workers: the largest number of both, their names and stacks; how soon an idle worker helps a
-    /// busy one; and whether [guests](filch_processors::Config::guests) may run processes, threads
-    /// that wait in `execute`, `call` or [`join`](crate::ProcessHandle::join) while a worker is
-    /// idle. Say no if steps need a worker's stack or priority, or must not see the thread-local
-    /// values of just any thread.
+    /// workers: the largest number of both, names and stacks; how soon an idle worker helps a busy
+    /// one; and whether [guests](filch_processors::Config::guests) may run processes, threads that
+    /// wait in `execute`, `call` or [`join`](crate::ProcessHandle::join) while a worker is idle.
+    /// Say no if steps need a worker's stack, priority or thread-local values.
     pub fn threads(mut self, set: impl FnOnce(Config) -> Config) -> Self {
         self.processors = set(self.processors);
         self
     }
 
     /// Sets the clock by which workers know when another process comes first, by turns and by
-    /// [slices](Self::slice): for tests, and for figures that must not depend on the machine's
-    /// speed. While it stands still, no slice ends. Called between two steps, on any worker; it
-    /// must not panic. Timers have a clock of their own. Default: [`Instant::now`].
+    /// [slices](Self::slice): for tests. While it stands still, no slice ends. Called between two
+    /// steps, on any worker; it must not panic. Timers have a clock of their own. Default:
+    /// [`Instant::now`].
     pub fn clock(mut self, now: fn() -> Instant) -> Self {
         self.processors = self.processors.clock(now);
         self.budget.clock = now;
@@ -98,14 +97,12 @@ impl<P: Protocol> Builder<P> {
 
     /// Sets how long a process with more events than a step is given goes on, step after step,
     /// before others run. Its steps are timed, and each is given as many events as have so far
-    /// taken a quarter of this. So the cost of an event decides how many the process gets, and not
-    /// how long others wait. A step cannot be interrupted. It lasts longer with one event that
-    /// takes longer than the slice, with up to 16 events of a process that never had more, or with
+    /// taken a quarter of this. A step cannot be interrupted: it lasts longer with one event that
+    /// takes longer than the slice, with up to 32 events of a process that never had more, or with
     /// events that suddenly cost more than before.
     ///
-    /// Shorter: others come sooner, but its senders get further ahead of it, and the events have
-    /// left the caches when it reads them. Zero: steps are not timed; each is given as many events
-    /// as allowed, and then others run. Default: 4 ms.
+    /// Shorter: others come sooner, but its senders get further ahead of it. Zero: steps are not
+    /// timed; each is given as many events as allowed, and then others run. Default: 4 ms.
     pub fn slice(mut self, slice: Duration) -> Self {
         self.budget.slice = slice;
         self
@@ -200,7 +197,11 @@ impl<P: Protocol> Builder<P> {
             left_timers: Arc::default(),
             dropped: AtomicU64::new(0),
         });
-        let driver = Driver::new(handle.clone(), self.handler, self.budget);
+        let driver = Driver {
+            handle: handle.clone(),
+            handler: self.handler,
+            budget: self.budget,
+        };
         let machines = Processors::start(&handle.shared().processors, Arc::new(driver))?;
         // Shut down, if the system refuses the other thread.
         let scheduler = Scheduler::running(handle, machines);

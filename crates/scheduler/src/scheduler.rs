@@ -37,31 +37,30 @@ impl<P: Protocol> Scheduler<P> {
     /// the calls they have begun have returned, and stops the workers. Blocking, for `patience` and
     /// three seconds at most.
     ///
-    /// Processes that have not ended after `patience` are closed where they stand and end with
-    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). The workers get three seconds
-    /// more for this. In all that time, the shutdown waits for
+    /// Processes that have not ended after `patience` are closed where they stand, and end with
+    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). In all that time, the shutdown
+    /// waits for
     ///
     /// * processes in the middle of a step, which cannot be closed;
-    /// * commands that run on `BlockingThreads`, whose processes may have
-    ///   ended: a [`close`](crate::Process::close) that interrupts them makes this short;
+    /// * commands that run on `BlockingThreads`, whose processes may have ended: a
+    ///   [`close`](crate::Process::close) that interrupts them makes this short;
     /// * the workers, which may be in calls of [`on_exit`](crate::ProcessHandle::on_exit), or in
     ///   destructors: of outputs, of the command handler, of the hooks with the last handle;
     /// * the calls of the handler's `Timers`, if it had the last of them.
     ///
-    /// The [report](ShutdownReport::running) names each call that has not returned then, with its
-    /// process and its thread. The thread is abandoned: it keeps the memory that it needs, so it
-    /// does no harm when the call returns after all, and the thread leaves. No user code runs on
-    /// the calling thread: the shutdown drops what it must on a thread of its own,
-    /// `filch-shutdown`. If a destructor keeps that thread, a fourth second may pass. Only if the
-    /// system refuses the thread is there no limit.
+    /// The [report](ShutdownReport::running) names each call that has not returned then. Its thread
+    /// is abandoned, with the memory that it needs, and leaves when the call returns. No user code
+    /// runs on the calling thread, but on one of the shutdown's own, `filch-shutdown`; a destructor
+    /// that keeps it may cost a fourth second. Only if the system refuses that thread is there no
+    /// limit.
     ///
     /// From the call on, [`submit`](Handle::submit) refuses, and [`send`](Handle::send) refuses
     /// messages to other nodes. The acts of processes and their commands happen before the return
     /// of a [clean](ShutdownReport::is_clean) report.
     ///
     /// Called by a timer, by a call of `BlockingThreads`, or on a worker of another scheduler, it
-    /// does not wait for the workers, which return by themselves: they may wait for the calling
-    /// thread. Nor does it wait for the command that it is called from.
+    /// waits neither for the workers, which may wait for the calling thread, nor for the command
+    /// that it is called from.
     ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on

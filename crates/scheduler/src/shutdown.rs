@@ -273,13 +273,8 @@ impl<P: Protocol> Closing<P> {
         let timers = self.left_timers.take();
         let running = timers.iter().filter_map(|thread| {
             let timer = thread.wait(self.end).err()?;
-            let thread = timer.thread.to_owned();
-            Some(RunningCall::new(
-                thread,
-                None,
-                CallKind::Timer,
-                timer.elapsed,
-            ))
+            let (thread, kind) = (timer.thread.to_owned(), CallKind::Timer);
+            Some(RunningCall::new(thread, None, kind, timer.elapsed))
         });
         running.collect()
     }

@@ -195,7 +195,7 @@ fn an_end_meets_a_join_that_gives_up() {
 /// cell before it has come, or the exit of another process.
 #[test]
 fn the_next_occupant_has_another_end() {
-    Bound::exhaustive(7_700)
+    Bound::exhaustive(5_400)
         .outcomes("exits are not mixed up", || {
             let ending = Ending::begin();
             assert_eq!(*ending.join(None).unwrap(), 7);

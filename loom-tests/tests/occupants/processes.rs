@@ -2,9 +2,11 @@
 //! The table, its slots, the lives in them and the way in which a process ends are the shipped
 //! ones.
 
+use std::future::poll_fn;
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
+use filch_parker::poll_until;
 use filch_process_state::{LetGo, Reason, Wake};
 use filch_scheduler::table::{Item, Placement, Slot, Table, Waiting};
 use filch_scheduler::{Event, Node, Outcome, Pid, Protocol};
@@ -111,8 +113,12 @@ impl Processes {
     /// # Safety
     /// The caller has the handle, and has not got the exit by it.
     pub(crate) unsafe fn join(&self, pid: Pid, deadline: Option<Instant>) -> Option<Arc<usize>> {
+        let mut waiting = Waiting::default();
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).life.wait(deadline) }.map(output)
+        let exit = poll_fn(|context| unsafe { self.poll(pid, &mut waiting, context.waker()) });
+        let exit = poll_until(deadline, exit);
+        self.forget(pid, &mut waiting);
+        exit
     }
 
     /// Polls as a `ProcessHandle` is polled.
@@ -143,7 +149,7 @@ impl Processes {
         unsafe {
             self.slot(pid)
                 .life
-                .watch(Box::new(|exit| call(output(exit))));
+                .leave(Some(Box::new(|exit| call(output(exit)))));
         };
         self.drop_handle(pid);
     }
@@ -154,7 +160,7 @@ impl Processes {
     /// As for `join`, and the caller gives the right to the exit up.
     pub(crate) unsafe fn let_go_of_exit(&self, pid: Pid) {
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).life.let_go() };
+        unsafe { self.slot(pid).life.leave(None) };
     }
 
     /// Shares the pin as the clone of a future's waker does, which holds one.

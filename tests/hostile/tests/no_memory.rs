@@ -110,7 +110,7 @@ fn a_submission_is_refused_and_handed_back() {
         ended.join().unwrap();
         let Refused { process, input } = refused;
         again = refusing(REFUSED, || {
-            scheduler.submit_boxed(process.into_inner(), "", input)
+            scheduler.submit(process.into_inner(), "", input)
         });
     }
     waiting.push(again.unwrap());

@@ -38,7 +38,7 @@ fn a_name_that_is_taken_refuses_the_process_which_comes_back_unstarted() {
     assert_eq!(refused.input, 7);
     assert_eq!(scheduler.live(), 1);
     // What came back is whole.
-    let again = scheduler.submission_boxed(refused.process.into_inner(), "run", 7);
+    let again = scheduler.submission(refused.process.into_inner(), "run", 7);
     let again = again.name("two").submit().unwrap();
     scheduler.send(again.pid(), (0, 5)).unwrap();
     assert_eq!(again.join().unwrap(), 5);

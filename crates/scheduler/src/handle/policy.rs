@@ -4,15 +4,15 @@ use std::any::Any;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::error::Error;
-use std::fmt;
 
 use filch_process_state::Reason;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::catch_panic;
 
 use crate::handle::send::refused;
-use crate::table::body::{Body, Item, Signal};
-use crate::table::slot::{LIMITED, Slot};
+use crate::protocol::debug_fields;
+use crate::table::body::{EventList, Item, Signal};
+use crate::table::slot::{LIMITED, READS_LATER, Slot};
 use crate::{Event, Handle, Pid, ProcessError, Protocol, SendError, Undelivered};
 
 /// Decides on the messages to one process; given at its
@@ -128,11 +128,7 @@ impl<P: Protocol> Door<'_, P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Door<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Door").field(&self.pid).finish()
-    }
-}
+debug_fields!(Door<'_, P>, "Door", pid);
 
 impl<P: Protocol> Handle<P> {
     /// Returns the policy of the process in the slot, which the caller has or has pinned.
@@ -201,13 +197,8 @@ impl<P: Protocol> Handle<P> {
     /// Counts the messages among the events that a step is given.
     #[cold]
     #[inline(never)]
-    pub(crate) fn count_delivered(
-        &self,
-        slot: &Slot<P>,
-        body: &Body<P>,
-        events: &VecDeque<Event<P>>,
-    ) {
-        if body.reads_later {
+    pub(crate) fn count_delivered(&self, slot: &Slot<P>, events: &EventList<P>) {
+        if slot.has(READS_LATER) {
             return;
         }
         let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
@@ -218,16 +209,9 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Closes the mailbox of a process that is over, its queue closed. The caller still has a pin.
-    #[inline]
-    pub(crate) fn close_mailbox(&self, slot: &Slot<P>) {
-        if slot.has(LIMITED) {
-            self.close_policy(slot);
-        }
-    }
-
     #[cold]
     #[inline(never)]
-    fn close_policy(&self, slot: &Slot<P>) {
+    pub(crate) fn close_mailbox(&self, slot: &Slot<P>) {
         if let Some(policy) = self.policy(slot) {
             policy.close(&self.door(slot));
         }

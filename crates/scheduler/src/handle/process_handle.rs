@@ -1,15 +1,17 @@
 //! The handle to one process, by which one caller learns its exit.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use filch_parker::poll_until;
+
 use crate::process::error::{Exit, Outcome};
+use crate::table::life::Waiting;
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::waiter::Waiting;
 use crate::{CalledFromInside, ProcessError, Protocol};
 
 /// Extracts the exit of a process that is no future.
@@ -104,8 +106,9 @@ impl<P: Protocol> ProcessHandle<P> {
         call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static,
     ) {
         self.ask();
+        let call = Box::new(|exit| call(with_output(exit)));
         // SAFETY: this is the handle, and it is used up.
-        unsafe { (self.process.slot().life).watch(Box::new(|exit| call(with_output(exit)))) };
+        unsafe { self.process.slot().life.leave(Some(call)) };
     }
 
     fn join_until(mut self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
@@ -121,13 +124,16 @@ impl<P: Protocol> ProcessHandle<P> {
     /// Waits for the exit, until the `deadline` if there is one. Returns `None` at once on a worker
     /// of the same scheduler, which would wait for itself, if the process has not ended.
     fn wait(&mut self, deadline: Option<Instant>) -> Option<Exit<P>> {
-        if self.process.scheduler().is_worker() && !self.has_ended() {
-            return None;
+        if !self.has_ended() {
+            if self.process.scheduler().is_worker() {
+                return None;
+            }
+            if deadline.is_none() {
+                self.process.help();
+            }
         }
-        self.ask();
-        // SAFETY: this is the handle, and unless the exit is not there it is used up.
-        let exit = unsafe { self.process.exit_until(deadline) };
-        self.is_told = exit.is_some();
+        let exit = poll_until(deadline, poll_fn(|context| self.poll_exit(context)));
+        self.forget();
         exit
     }
 
@@ -160,7 +166,7 @@ impl<P: Protocol> ProcessHandle<P> {
         if !self.is_told {
             self.ask();
             // SAFETY: this is the handle, and gives the right to the exit up.
-            unsafe { self.process.slot().life.let_go() };
+            unsafe { self.process.slot().life.leave(None) };
         }
     }
 

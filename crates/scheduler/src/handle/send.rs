@@ -16,11 +16,9 @@ impl<P: Protocol> Handle<P> {
     ///
     /// Messages of one thread arrive in the order sent; its earlier acts happen before the step
     /// that sees the message. A message that is not read before the process ends is dropped with
-    /// it, by the worker that ends it, or by `send` if the two meet. Once the exit has been told
-    /// and no call that sends to the process is under way, none of its messages is left, even while
-    /// a [handle](crate::ProcessHandle) is kept. A message for another node goes to the
-    /// [`Receiver`](crate::Receiver) that is connected for it.
-    ///
+    /// it, by the worker that ends it, or by `send` if the two meet: none is left once the exit has
+    /// been told and no such call is under way, even while a [handle](crate::ProcessHandle) is
+    /// kept. A message for another node goes to the [`Receiver`](crate::Receiver) for it.
     /// # Errors
     /// [`SendError`], with the message, if the process has ended or never was, or its mailbox is
     /// full, or it is a future, or it lives on a node that is not connected; or the error of that
@@ -31,11 +29,9 @@ impl<P: Protocol> Handle<P> {
 
     /// As [`send`](Self::send), for a thread outside that then waits until `is_over`. If the
     /// process waits for a message, and a worker is idle, none is woken: the calling thread takes
-    /// the step that gets the message itself, on its own stack and with its thread-local values, as
-    /// in `execute`. Workers take all later steps, and all steps of a process with [idle
-    /// priority](crate::Submission::idle_priority), or on a [thread of its
-    /// own](crate::BoundThread).
-    ///
+    /// the step that gets the message itself, on its own stack. Workers take all later steps, and
+    /// all of a process with [idle priority](crate::Submission::idle_priority), or on a [thread of
+    /// its own](crate::BoundThread).
     /// # Errors
     /// As [`send`](Self::send).
     pub fn send_as_guest(

@@ -7,10 +7,12 @@ use crate::link::watch::WatchKind;
 use crate::protocol::debug_fields;
 use crate::table::body::{NewProcess, ProcessBox, process_box};
 use crate::table::pinned::Pinned;
-use crate::table::slot::{CLOSED, FUTURE, IDLE_PRIORITY, POLICY, Placement};
+use crate::table::slot::{
+    CLOSED, FUTURE, IDLE_PRIORITY, POLICY, Placement, READS_LATER, TRAP_EXITS,
+};
 use crate::{
     BoundThread, Context, ExitReason, Handle, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
-    ProcessHandle, Protocol, SubmitError,
+    ProcessHandle, Protocol,
 };
 
 /// A process that is about to be submitted, with its options; from [`Handle::submission`].
@@ -48,7 +50,8 @@ pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
     pub(crate) handle: &'a Handle<P>,
     pub(crate) start: S,
     pub(crate) placement: Placement<P>,
-    pub(crate) options: Options,
+    /// Set if the submitter takes the steps.
+    pub(crate) as_guest: bool,
     /// The watches that it has from its first moment.
     pub(crate) watches: Vec<(WatchKind, Pid)>,
     pub(crate) conditions: Vec<Condition<'a, P>>,
@@ -59,16 +62,6 @@ pub struct Start<'a, P: Protocol> {
     pub(crate) process: NewProcess<P>,
     pub(crate) method: &'a str,
     pub(crate) input: P::Input,
-}
-
-/// The options for a process.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Options {
-    pub(crate) trap_exits: bool,
-    /// Set if the submitter takes the steps.
-    pub(crate) as_guest: bool,
-    /// See [`Body::reads_later`](crate::table::body::Body::reads_later).
-    pub(crate) reads_later: bool,
 }
 
 /// Called with the PID of the process to come. If it fails, the process is not submitted.
@@ -91,7 +84,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// Lets it survive the end of a process that it is [linked](Handle::link) to: any end, even a
     /// normal one, is an [`Event::Exited`](crate::Event::Exited) for it.
     pub fn trap_exits(mut self) -> Self {
-        self.options.trap_exits = true;
+        self.placement.kind |= TRAP_EXITS;
         self
     }
 
@@ -109,7 +102,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// steps follow one another; for about 100 µs at most besides the last one. For a thread that
     /// then waits for its end.
     pub fn guest(mut self) -> Self {
-        self.options.as_guest = true;
+        self.as_guest = true;
         self
     }
 
@@ -149,7 +142,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// Keeps the [mailbox](Self::mailbox_policy) room of its messages until it [gives it
     /// back](Handle::give_room), and not only until a step is given them.
     pub fn reads_later(mut self) -> Self {
-        self.options.reads_later = true;
+        self.placement.kind |= READS_LATER;
         self
     }
 
@@ -176,21 +169,6 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    /// As [`submission`](Self::submission), for a process whose type was chosen at run time, or
-    /// that was handed back.
-    pub fn submission_boxed<'a>(
-        &'a self,
-        process: Box<dyn Process<P>>,
-        method: &'a str,
-        input: P::Input,
-    ) -> Submission<'a, P> {
-        self.prepare(Start {
-            process: NewProcess::boxed(process),
-            method,
-            input,
-        })
-    }
-
     /// Prepares to submit a value that becomes a process in the [place](Submission::admit) that it
     /// gets.
     pub fn prepare<S>(&self, start: S) -> Submission<'_, P, S> {
@@ -198,7 +176,7 @@ impl<P: Protocol> Handle<P> {
             handle: self,
             start,
             placement: Placement::default(),
-            options: Options::default(),
+            as_guest: false,
             watches: Vec::new(),
             conditions: Vec::new(),
         }
@@ -222,7 +200,7 @@ pub struct Place<'a, P: Protocol> {
     handle: &'a Handle<P>,
     /// `None` once a process has begun.
     pinned: Option<Pinned<P>>,
-    options: Options,
+    as_guest: bool,
     watches: Vec<(WatchKind, Pid)>,
 }
 
@@ -232,26 +210,24 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// # Errors
     /// [`NotAdmitted`], and the submitted value.
     pub fn admit(self) -> Result<(Place<'a, P>, S), (NotAdmitted, S)> {
-        let Self {
-            handle,
-            start,
-            placement,
-            options,
-            watches,
-            conditions,
-        } = self;
-        match handle.take_place(placement, conditions) {
-            Ok(pinned) => {
-                let place = Place {
-                    handle,
-                    pinned: Some(pinned),
-                    options,
-                    watches,
-                };
-                Ok((place, start))
+        let (handle, start) = (self.handle, self.start);
+        let pinned = match handle.occupy(self.placement) {
+            Ok(pinned) => pinned,
+            Err(error) => return Err((error, start)),
+        };
+        for condition in self.conditions {
+            if let Err(error) = condition(handle, pinned.pid()) {
+                handle.vacate(&pinned, &ExitReason::not_started(&error));
+                return Err((NotAdmitted::Condition(error), start));
             }
-            Err(error) => Err((error, start)),
         }
+        let place = Place {
+            handle,
+            pinned: Some(pinned),
+            as_guest: self.as_guest,
+            watches: self.watches,
+        };
+        Ok((place, start))
     }
 }
 
@@ -281,11 +257,7 @@ impl<P: Protocol> Place<'_, P> {
         self,
         process: impl Process<P> + 'static,
     ) -> Result<ProcessHandle<P>, InitError<P>> {
-        let begun = self.begin_with(process_box(process), |_, _| Ok(()));
-        begun.map_err(|error| match error {
-            SubmitError::Init(error) => error,
-            error @ SubmitError::NotAdmitted(..) => unreachable!("it has its place: {error}"),
-        })
+        self.begin_with(process_box(process), |_, _| Ok(()))
     }
 
     /// Begins a process with that `init`.
@@ -293,12 +265,12 @@ impl<P: Protocol> Place<'_, P> {
         mut self,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+    ) -> Result<ProcessHandle<P>, InitError<P>> {
         let Some(pinned) = self.pinned.take() else {
             unreachable!("a process that begins uses it up")
         };
-        let (handle, options) = (self.handle, self.options);
-        handle.begin(pinned, process, init, options, &self.watches)
+        self.handle
+            .begin(pinned, process, init, self.as_guest, &self.watches)
     }
 }
 

@@ -7,15 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
-use crate::handle::submission::{Condition, Options};
 use crate::link::watch::{Watch, WatchKind, add};
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
 use crate::protocol::error_by_display;
-use crate::table::body::{Body, ProcessBox, Waits, process_box};
+use crate::table::body::{Body, NewProcess, ProcessBox, Waits, process_box};
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::slot::{IDLE_PRIORITY, Placement};
+use crate::table::slot::{IDLE_PRIORITY, LIMITED, Placement};
 use crate::{
     Cancel, Context, ExitReason, Handle, InitError, NotAdmitted, Process, ProcessHandle, Protocol,
     Submission,
@@ -33,12 +32,11 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Memory
     /// A process is refused if the table or the global run queue would have to grow, by 64 KiB at a
-    /// time, and cannot. (The queue is asked before the process takes its place; other threads that
-    /// submit or wake may use up its last block meanwhile.) A worker whose deque cannot grow puts
-    /// tasks into the global queue. Without memory for small pieces the program aborts, as
-    /// everywhere in Rust: for the box of a process of more than four words, and of any process
-    /// that is handed back, which [`submit_boxed`](Self::submit_boxed) does without; and for a
-    /// block of the run queue for a process that is woken.
+    /// time, and cannot. (The queue is asked before the process takes its place; other threads may
+    /// use up its last block meanwhile.) A worker whose deque cannot grow puts tasks into the
+    /// global queue. Without memory for small pieces the program aborts, as everywhere in Rust: for
+    /// the box of a process of more than four words, and of any that is handed back, unless it came
+    /// in a box; and for a block of the run queue for a process that is woken.
     pub fn submit(
         &self,
         process: impl Process<P> + 'static,
@@ -51,49 +49,20 @@ impl<P: Protocol> Handle<P> {
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                self.begin(place, process, init, Options::default(), &[])
+                self.begin(place, process, init, false, &[])
+                    .map_err(SubmitError::Init)
             }
             Err(error) => {
-                let refused = Refused::new(Box::new(process), input);
+                let refused = Refused::new(NewProcess::new(process).into_box(), input);
                 Err(SubmitError::NotAdmitted(error, refused))
             }
         }
     }
 
-    /// As [`submit`](Self::submit), for a process whose type was chosen at run time, or that was
-    /// handed back.
-    ///
-    /// # Errors
-    /// As [`submit`](Self::submit).
-    pub fn submit_boxed(
-        &self,
-        process: Box<dyn Process<P>>,
-        method: &str,
-        input: P::Input,
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.submission_boxed(process, method, input).submit()
-    }
-
-    /// Takes a place for one more process, if the conditions are met.
-    pub(crate) fn take_place(
-        &self,
-        placement: Placement<P>,
-        conditions: Vec<Condition<'_, P>>,
-    ) -> Result<Pinned<P>, NotAdmitted> {
-        let place = self.occupy(placement)?;
-        for condition in conditions {
-            if let Err(error) = condition(self, place.pid()) {
-                self.vacate(&place, &ExitReason::not_started(&error));
-                return Err(NotAdmitted::Condition(error));
-            }
-        }
-        Ok(place)
-    }
-
     /// Takes a place for one more process, with the pin of its handle. Always inlined: the result
     /// of [`find_place`](Self::find_place) fits into registers, and a [`NotAdmitted`] does not.
     #[inline(always)]
-    fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
+    pub(crate) fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
         let worker = self.shared().processors.current();
         self.shared().admission.enter(worker)?;
         self.find_place(placement).map_err(NotAdmitted::from)
@@ -129,33 +98,13 @@ impl<P: Protocol> Handle<P> {
         place: Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: Options,
+        as_guest: bool,
         watches: &[(WatchKind, Pid)],
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.make_ready(&place, process, init, options, watches)?;
-        if options.as_guest {
-            place.run_here();
-        } else {
-            self.enqueue_new(place.slot());
-        }
-        Ok(ProcessHandle::new(place))
-    }
-
-    /// Makes the process Ready; the caller then puts it into a run queue, or runs it.
-    fn make_ready(
-        &self,
-        place: &Pinned<P>,
-        process: ProcessBox<P>,
-        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: Options,
-        watches: &[(WatchKind, Pid)],
-    ) -> Result<(), SubmitError<P>> {
+    ) -> Result<ProcessHandle<P>, InitError<P>> {
         let (pid, slot) = (place.pid(), place.slot());
         let body = Body {
             process,
             waits: Waits::Turn,
-            trap_exits: options.trap_exits,
-            reads_later: options.reads_later,
             allowance: self.shared().first_allowance,
             sampled: false,
             cold: None,
@@ -168,10 +117,10 @@ impl<P: Protocol> Handle<P> {
         let context = place.context(self);
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
-            return Err(self.turn_away(place, error));
+            return Err(self.turn_away(&place, error));
         }
         if let Err(error) = life_cycle::start(&context) {
-            return Err(self.turn_away(place, error));
+            return Err(self.turn_away(&place, error));
         }
         if !watches.is_empty() {
             self.tie(pid, body, watches);
@@ -184,7 +133,12 @@ impl<P: Protocol> Handle<P> {
         if self.shared().admission.is_closed() {
             let _ = self.ask_to_end(pid, Cancel::shutdown());
         }
-        Ok(())
+        if as_guest {
+            place.run_here();
+        } else {
+            self.enqueue_new(slot);
+        }
+        Ok(ProcessHandle::new(place))
     }
 
     /// Tells the journal of the process. A function of its own, as most schedulers have no journal.
@@ -210,9 +164,9 @@ impl<P: Protocol> Handle<P> {
 
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
-    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> SubmitError<P> {
+    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> InitError<P> {
         self.vacate(place, &ExitReason::not_started(&error));
-        SubmitError::Init(error)
+        error
     }
 
     /// Gives up a place in which no process was ever Ready. The caller is the submitter.
@@ -236,7 +190,9 @@ impl<P: Protocol> Handle<P> {
         }
         // A sender that has learnt the PID from `init` is refused from here on.
         slot.events.close();
-        self.close_mailbox(slot);
+        if slot.has(LIMITED) {
+            self.close_mailbox(slot);
+        }
         let tell = |item| self.tell_end(item, pid, reason);
         // SAFETY: made Running just now, and it ends here, once, with its pin.
         unsafe { self.table().complete(slot, tell) }.leave();
@@ -251,9 +207,12 @@ impl<P: Protocol> Submission<'_, P> {
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.admit() {
-            Ok((place, start)) => place.begin_with(start.process.process, |process, context| {
-                init(process, context, start.method, start.input)
-            }),
+            Ok((place, start)) => {
+                let begun = place.begin_with(start.process.process, |process, context| {
+                    init(process, context, start.method, start.input)
+                });
+                begun.map_err(SubmitError::Init)
+            }
             Err((error, start)) => {
                 let refused = Refused::new(start.process.into_box(), start.input);
                 Err(SubmitError::NotAdmitted(error, refused))

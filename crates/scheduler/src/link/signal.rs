@@ -89,14 +89,12 @@ impl<P: Protocol> Handle<P> {
 
     /// Replaces the live process `pid` by a new version of itself. Lock-free.
     ///
-    /// The worker that has the process next, before its next step and the events that wait, calls
+    /// The worker that has the process next calls, before its next step and the events that wait,
     /// `init` of the new version, with `method` and `input`; closes the old one, with
-    /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded); and steps the new one, with the
-    /// events that the old one had not been given. All else stays: the PID, the handle, the mailbox
-    /// and its limit (a future, which has none, gets one without a limit), outstanding commands,
-    /// whose completions the new version gets, monitors and links. If that `init` refuses, the
-    /// process ends with [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions
-    /// are closed.
+    /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded); and steps the new one. All else
+    /// stays: the PID, the handle, events, the mailbox and its limit (a future gets one without a
+    /// limit), outstanding commands, monitors and links. If that `init` refuses, the process ends
+    /// with [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions are closed.
     ///
     /// To hand over state, send the process a message instead: it [upgrades
     /// itself](crate::StepOutput::upgrade) with its state as the input. Upgrades from one thread

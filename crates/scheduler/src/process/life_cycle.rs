@@ -110,7 +110,6 @@ pub(crate) fn take_over<P: Protocol>(
         return Err(ProcessError::Upgrade(error));
     }
     let closed = catch_panic(|| body.process.close(&ExitReason::Upgraded));
-    body.reads_later = false;
     context.slot().stats.set_future(false);
     context.slot().replace_future();
     if let Some(observer) = &context.handle().shared().observer {

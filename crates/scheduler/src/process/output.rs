@@ -2,13 +2,13 @@
 
 use std::any::Any;
 use std::error::Error;
-use std::fmt;
 
 use filch_promise::DeferredWake;
 use filch_sync::panic::{drop_all_contained, drop_contained};
 
 use crate::process::command::OpenCommand;
 use crate::process::error::{AnyOutput, Exit, Outcome};
+use crate::protocol::debug_fields;
 use crate::table::inline_box::InlineBox;
 use crate::{Context, Process, ProcessError, Protocol};
 
@@ -115,12 +115,10 @@ impl<P: Protocol> StepOutput<P> {
     /// so long. Not needed for events that wait.
     ///
     /// **With commands under way this does not wait for them**: the process takes step after step,
-    /// most of them without an event, until they complete, and keeps a worker busy. It is for a
-    /// process that has other work meanwhile; one that has none says [`wait`](Self::wait).
-    /// [`WorkerStats::empty_steps`](crate::WorkerStats::empty_steps) and
-    /// [`ProcessInfo::empty_steps`](crate::ProcessInfo::empty_steps) count such steps, and a dump
-    /// names the processes. (In this scheduler's original, a process that yields commands always
-    /// waits for them.)
+    /// most of them without an event, and keeps a worker busy. One that has no other work meanwhile
+    /// says [`wait`](Self::wait). [`ProcessInfo::empty_steps`](crate::ProcessInfo::empty_steps) and
+    /// the worker's count such steps. (In this scheduler's original, a process that yields commands
+    /// always waits for them.)
     pub fn go_on(&mut self) {
         self.say(Status::Continue);
     }
@@ -259,20 +257,4 @@ impl<P: Protocol> StepOutput<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for StepOutput<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let status = match self.status {
-            Status::Continue => "continue",
-            Status::Wait => "wait",
-            Status::Idle => "idle",
-            Status::Pending | Status::PendingForEvents => "pending",
-            Status::Over => "over",
-            Status::Upgrade(_) => "upgrade",
-        };
-        f.debug_struct("StepOutput")
-            .field("commands", &self.commands.len())
-            .field("answers", &self.answers.len())
-            .field("status", &status)
-            .finish()
-    }
-}
+debug_fields!(StepOutput<P>, "StepOutput", has_more);

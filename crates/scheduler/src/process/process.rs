@@ -179,8 +179,7 @@ impl<F> fmt::Debug for FromFn<F> {
     }
 }
 
-/// Forwards, for a process whose type was chosen at run time. It costs a step one call through a
-/// pointer; [`submit_boxed`](crate::Handle::submit_boxed) does without.
+/// Forwards, for a process whose type was chosen at run time, or that was handed back.
 impl<P: Protocol, T: Process<P> + ?Sized> Process<P> for Box<T> {
     fn init(
         &mut self,

@@ -1,7 +1,7 @@
 //! The state of a live process in the process table.
 
+use std::any::TypeId;
 use std::collections::VecDeque;
-use std::iter;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Instant;
@@ -38,22 +38,17 @@ impl<P: Protocol> NewProcess<P> {
     pub(crate) fn new<T: Process<P> + 'static>(process: T) -> Self {
         Self {
             process: process_box(process),
-            // SAFETY: `process_box` has put it in, in place or in a box.
+            // SAFETY: `process_box` has put it in, in place or in a box. A `Box<dyn Process>` is in
+            // place, and comes out as it is.
             unbox: |process| unsafe {
-                if ProcessBox::<P>::fits::<T>() {
+                if TypeId::of::<T>() == TypeId::of::<Box<dyn Process<P>>>() {
+                    process.take()
+                } else if ProcessBox::<P>::fits::<T>() {
                     Box::new(process.take::<T>())
                 } else {
                     process.take::<Box<T>>()
                 }
             },
-        }
-    }
-
-    pub(crate) fn boxed(process: Box<dyn Process<P>>) -> Self {
-        Self {
-            process: process_box(process),
-            // SAFETY: a box is in place.
-            unbox: |process| unsafe { process.take() },
         }
     }
 
@@ -67,11 +62,6 @@ pub(crate) struct Body<P: Protocol> {
     pub(crate) process: ProcessBox<P>,
     /// The wait that its last step has said.
     pub(crate) waits: Waits,
-    /// Set if the end of a linked process is an event for it.
-    pub(crate) trap_exits: bool,
-    /// Set if its messages count as delivered when it reads them, and not when a step is given
-    /// them.
-    pub(crate) reads_later: bool,
     /// The number of events for its next step: at least one. Learnt from their cost when it was
     /// behind.
     pub(crate) allowance: u32,
@@ -106,6 +96,11 @@ pub(crate) struct TimedStep {
 }
 
 impl<P: Protocol> Body<P> {
+    #[inline]
+    pub(crate) fn has_backlog(&self) -> bool {
+        (self.cold.as_ref()).is_some_and(|cold| !cold.backlog.is_empty())
+    }
+
     pub(crate) fn cold(&mut self) -> &mut ColdState<P> {
         self.cold.get_or_insert_with(|| {
             Box::new(ColdState {
@@ -220,92 +215,116 @@ debug_fields!(Item<P>, "Item");
 /// Events in the order in which a step gets them.
 pub(crate) type EventList<P> = VecDeque<Event<P>>;
 
+/// The number of events that end any wait.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct WaitEnds {
+    pub(crate) completions: u32,
+    cancels: u32,
+}
+
+impl WaitEnds {
+    #[inline]
+    pub(crate) fn count<P: Protocol>(&mut self, event: &Event<P>) {
+        self.completions += u32::from(matches!(event, Event::Completed { .. }));
+        self.cancels += u32::from(matches!(event, Event::Cancel(_)));
+    }
+
+    fn discount<P: Protocol>(&mut self, event: &Event<P>) {
+        self.completions -= u32::from(matches!(event, Event::Completed { .. }));
+        self.cancels -= u32::from(matches!(event, Event::Cancel(_)));
+    }
+
+    #[inline]
+    fn is_any(self) -> bool {
+        self.completions > 0 || self.cancels > 0
+    }
+
+    /// Checks if these, or the other `events`, end the wait.
+    #[inline]
+    pub(crate) fn end<P: Protocol>(self, waits: Waits, events: &EventList<P>) -> bool {
+        match waits {
+            Waits::Commands => self.is_any(),
+            Waits::Events => !events.is_empty(),
+            Waits::Turn | Waits::Wakes => true,
+        }
+    }
+}
+
 /// Events that were drained ahead: older than the queue, younger than the inbox.
 ///
 /// A worker looks ahead for two reasons: the process waits for commands, and their completions
 /// stand behind more messages than a step is given; or an urgent signal stands behind events.
 pub(crate) struct Backlog<P: Protocol> {
-    completions: EventList<P>,
-    /// The other events, in order of arrival.
-    others: EventList<P>,
-    /// The number of cancels among the others.
-    cancels: usize,
+    /// Completions first, then the others; each in order of arrival.
+    pub(crate) events: EventList<P>,
+    ends: WaitEnds,
 }
 
 impl<P: Protocol> Backlog<P> {
     pub(crate) fn new() -> Self {
         Self {
-            completions: VecDeque::new(),
-            others: VecDeque::new(),
-            cancels: 0,
+            events: VecDeque::new(),
+            ends: WaitEnds::default(),
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.completions.is_empty() && self.others.is_empty()
+        self.events.is_empty()
     }
 
     /// Checks if it has an event that ends a wait for commands.
     pub(crate) fn has_wait_end(&self) -> bool {
-        !self.completions.is_empty() || self.cancels > 0
+        self.ends.is_any()
     }
 
-    /// Adds an event behind all that are there.
+    /// Adds an event behind all others of its kind.
     pub(crate) fn push(&mut self, event: Event<P>) {
-        match event {
-            Event::Completed { .. } => self.completions.push_back(event),
-            Event::Cancel(_) => {
-                self.cancels += 1;
-                self.others.push_back(event);
-            }
-            Event::Message(_) | Event::Down(_) | Event::Exited(_) => self.others.push_back(event),
-        }
-    }
-
-    /// Takes the first event: completions first, then the others, except those whose watch the
-    /// process has cancelled since.
-    pub(crate) fn pop(&mut self) -> Option<Event<P>> {
-        if let Some(completed) = self.completions.pop_front() {
-            return Some(completed);
-        }
-        while let Some(event) = self.others.pop_front() {
-            if matches!(event, Event::Cancel(_)) {
-                self.cancels -= 1;
-            }
-            if !event.is_cancelled() {
-                return Some(event);
-            }
-        }
-        None
-    }
-
-    /// Takes the first event that ends a wait for commands, wherever it stands: a completion, or
-    /// else a cancel.
-    pub(crate) fn pop_wait_end(&mut self) -> Option<Event<P>> {
-        if let Some(completed) = self.completions.pop_front() {
-            return Some(completed);
-        }
-        if self.cancels == 0 {
-            return None;
-        }
-        self.cancels -= 1;
-        let is_cancel = |event: &Event<P>| matches!(event, Event::Cancel(_));
-        let place = self.others.iter().position(is_cancel)?;
-        self.others.remove(place)
+        let place = match event {
+            Event::Completed { .. } => self.ends.completions as usize,
+            _ => self.events.len(),
+        };
+        self.insert(place, event);
     }
 
     /// Puts an event of the inbox back before all others of its kind.
     pub(crate) fn put_back(&mut self, event: Event<P>) {
-        if let Event::Completed { .. } = event {
-            return self.completions.push_front(event);
-        }
-        self.cancels += usize::from(matches!(event, Event::Cancel(_)));
-        self.others.push_front(event);
+        let place = match event {
+            Event::Completed { .. } => 0,
+            _ => self.ends.completions as usize,
+        };
+        self.insert(place, event);
     }
 
-    /// Returns all events.
-    pub(crate) fn into_events(mut self) -> impl Iterator<Item = Event<P>> {
-        iter::from_fn(move || self.pop())
+    fn insert(&mut self, place: usize, event: Event<P>) {
+        self.ends.count(&event);
+        self.events.insert(place, event);
+    }
+
+    /// Takes the first event, except those whose watch the process has cancelled since.
+    pub(crate) fn pop(&mut self) -> Option<Event<P>> {
+        loop {
+            let event = self.remove(0)?;
+            if !event.is_cancelled() {
+                return Some(event);
+            }
+        }
+    }
+
+    /// Takes the first event that ends a wait for commands: a completion, or else a cancel,
+    /// wherever it stands.
+    pub(crate) fn pop_wait_end(&mut self) -> Option<Event<P>> {
+        if !self.has_wait_end() {
+            return None;
+        }
+        let is_end = |event: &_| matches!(event, Event::Completed { .. } | Event::Cancel(_));
+        let place = self.events.iter().position(is_end)?;
+        self.remove(place)
+    }
+
+    fn remove(&mut self, place: usize) -> Option<Event<P>> {
+        let event = self.events.remove(place)?;
+        self.ends.discount(&event);
+        Some(event)
     }
 }
 

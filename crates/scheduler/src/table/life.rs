@@ -1,22 +1,19 @@
 //! A process in its slot: its body while it lives, and then its exit, from the worker that ends the
 //! process to the thread that joins it.
 
-use std::future::poll_fn;
 use std::mem::ManuallyDrop;
 use std::task::{Poll, Waker};
-use std::time::Instant;
 use std::{mem, ptr};
 
-use filch_parker::poll_until;
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::panic::catch_panic;
 
 use crate::Protocol;
+use crate::process::context;
 use crate::process::error::Exit;
 use crate::protocol::debug_fields;
 use crate::table::body::Body;
-use crate::table::waiter::{Left, PROCESS, Waiter, Waiting, marked, nobody};
 
 /// The state of a slot's occupant: its body while it lives, then its exit, in the same place.
 ///
@@ -106,72 +103,42 @@ impl<P: Protocol> LifeCell<P> {
         // SAFETY: as above. What is overwritten is `Nothing`.
         self.content
             .with_mut(|content| unsafe { content.write(Life::Exit(exit())) });
-        // SAFETY: the exit is there, and the rest is the caller's.
-        unsafe { self.announce() };
-    }
-
-    /// # Safety
-    /// As for `set`, and the exit is there.
-    unsafe fn announce(&self) {
         // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: a thread that
         // sees the end sees the exit. Acquire, partner of the Release in `await_end`: the waiter's
         // box is seen.
         let waiter = self.word.swap(ended(), Ordering::AcqRel);
-        if waiter.is_null() {
-            return;
-        }
-        // The word was not `ended` yet, so `await_end` has put this there; it is taken out once.
-        match Left(waiter).open() {
-            // It is user code.
-            Waiter::Future(waker) => drop_contained(catch_panic(|| waker.wake())),
-            Waiter::Call(call) => {
-                // SAFETY: the process has ended; the handle is used up, and has left the exit to
-                // the call.
-                let exit = unsafe { self.take() };
-                let _ = catch_panic(|| call(exit));
-            }
+        if !waiter.is_null() {
+            // SAFETY: the process has ended. The word was not `ended` yet, so `await_end` has put
+            // this there, and it is taken out once.
+            unsafe { self.tell(Left(waiter)) };
         }
     }
 
-    /// Blocks until the end, and returns the exit; or `None` at the `deadline`, if there is one.
-    /// The process's acts happen before the return of its exit.
+    /// Wakes the waiter; or makes its call with the exit. Both are user code.
     ///
     /// # Safety
-    /// The caller has the process's handle, and calls neither this nor `watch` once it has the
-    /// exit.
-    pub unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
-        if !self.is_set() && !self.ends_by(deadline) {
-            return None;
-        }
-        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
-        // caller has.
-        Some(unsafe { self.take() })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn ends_by(&self, deadline: Option<Instant>) -> bool {
-        let mut waiting = Waiting::default();
-        let end = poll_fn(|context| self.poll_end(&mut waiting, context.waker(), false));
-        // If the waiter is not there any more, the end has come after the deadline.
-        poll_until(deadline, end).is_some()
-            || self.take_back(&mut waiting).is_none() && self.is_set()
+    /// The process has ended, which the caller has acquired. If the waiter is a call, the handle is
+    /// used up, and has left the exit to it.
+    unsafe fn tell(&self, waiter: Left<P>) {
+        let _ = match waiter.open() {
+            Waiter::Future(waker) => catch_panic(|| waker.wake()),
+            Waiter::Call(call) => {
+                // SAFETY: the caller's.
+                let exit = unsafe { self.take() };
+                catch_panic(|| call(exit))
+            }
+        };
     }
 
     /// Returns the exit, if it is there; else leaves the waker, in place of the one that `waiting`
-    /// remembers. Lock-free, except for memory; a waker that `is_own` needs none.
+    /// remembers. Lock-free, except for memory; a waker that `is_own` needs none. The process's
+    /// acts happen before the return of its exit.
     ///
     /// # Safety
-    /// As for `wait`; `waiting` is the handle's; and only the waker of a process of this protocol
-    /// [is own](crate::Handle::is_own_waker).
+    /// The caller has the process's handle, whose `waiting` this is, and calls neither this nor
+    /// `leave` once it has the exit. Only the waker of a process of this protocol [is
+    /// own](crate::Handle::is_own_waker).
     pub unsafe fn poll(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<Exit<P>> {
-        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
-        // caller has.
-        self.poll_end(waiting, waker, is_own)
-            .map(|()| unsafe { self.take() })
-    }
-
-    fn poll_end(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<()> {
         if !self.is_set() {
             if is_own && waiting.0 == marked::<P>(waker).addr() {
                 // It is there, unless the end has come since, which has woken it.
@@ -193,7 +160,9 @@ impl<P: Protocol> LifeCell<P> {
             }
         }
         waiting.0 = 0;
-        Poll::Ready(())
+        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
+        // caller has.
+        Poll::Ready(unsafe { self.take() })
     }
 
     /// Returns the slot address of the process whose waker awaits the end, if one does.
@@ -207,18 +176,14 @@ impl<P: Protocol> LifeCell<P> {
     #[inline]
     pub fn forget(&self, waiting: &mut Waiting) {
         if waiting.0 != 0 {
-            self.give_up(waiting);
+            drop(self.take_back(waiting));
         }
     }
 
-    /// See [`forget`](Self::forget): few handles that are dropped have left a waker.
+    /// Takes back the waiter that was left, unless the process has ended. Few handles that are
+    /// dropped have left one.
     #[cold]
     #[inline(never)]
-    fn give_up(&self, waiting: &mut Waiting) {
-        drop(self.take_back(waiting));
-    }
-
-    /// Takes back the waiter that was left, unless the process has ended.
     fn take_back(&self, waiting: &mut Waiting) -> Option<Left<P>> {
         let address = mem::take(&mut waiting.0);
         // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the
@@ -235,38 +200,21 @@ impl<P: Protocol> LifeCell<P> {
         withdrawn.is_ok().then(|| Left(word))
     }
 
-    /// Calls `call` at the end: on the worker that ends the process, or here, if it has ended. The
-    /// process's acts happen before the call. A panic of it is contained, as there is nobody to
-    /// tell.
+    /// Gives the exit to `call` at the end: on the worker that ends the process, or here, if it has
+    /// ended. The process's acts happen before the call. Without a call, the exit is dropped then,
+    /// and not by the last thread out of the slot; wait-free. A panic is contained, as there is
+    /// nobody to tell.
     ///
     /// # Safety
-    /// As for `wait`, and the caller gives the handle up.
-    pub unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
-        // SAFETY: the caller's.
-        unsafe { self.leave(Left::boxed(Waiter::Call(call))) };
-    }
-
-    /// Gives the exit up: it is dropped when the process ends, or here, if it has ended. Without
-    /// this it stays until the last thread is out of the slot. A panic of its destructor is
-    /// contained. Wait-free.
-    ///
-    /// # Safety
-    /// As for `wait`, and the caller gives the handle's right to the exit up.
-    pub unsafe fn let_go(&self) {
-        // SAFETY: the caller's.
-        unsafe { self.leave(Left(nobody())) };
-    }
-
-    /// # Safety
-    /// As for `watch`; the waiter is a call.
-    unsafe fn leave(&self, call: Left<P>) {
-        if let Err(waiter) = self.await_end(call)
-            && let Waiter::Call(call) = waiter.open()
-        {
-            // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
-            // the caller has.
-            let exit = unsafe { self.take() };
-            let _ = catch_panic(|| call(exit));
+    /// As for `poll`, and the caller gives the handle's right to the exit up.
+    pub unsafe fn leave(&self, call: Option<Box<dyn FnOnce(Exit<P>) + Send>>) {
+        let waiter = match call {
+            Some(call) => Left::boxed(Waiter::Call(call)),
+            None => Left(nobody()),
+        };
+        if let Err(waiter) = self.await_end(waiter) {
+            // SAFETY: the process has ended, which was acquired; the rest is the caller's.
+            unsafe { self.tell(waiter) };
         }
     }
 
@@ -341,6 +289,74 @@ impl<P: Protocol> LifeCell<P> {
 }
 
 debug_fields!(LifeCell<P>, "LifeCell");
+
+/// A waiter for the end of a process.
+enum Waiter<P: Protocol> {
+    /// A future, or a thread, which then takes the exit.
+    Future(Waker),
+    /// A callback for the exit; nobody waits.
+    Call(Box<dyn FnOnce(Exit<P>) + Send>),
+}
+
+/// A waiter in one word: the address of its box; or, of the waker of a process of this protocol,
+/// the address that the waker knows it by, marked with [`PROCESS`], which needs no box; or
+/// [`nobody`].
+struct Left<P: Protocol>(*mut Waiter<P>);
+
+/// The mark of a process's waker: no box lies at such an address, nor does a slot.
+const PROCESS: usize = 2;
+
+/// The word of a process whose handle has [let go](crate::table::LifeCell::leave) of the exit.
+fn nobody<P: Protocol>() -> *mut Waiter<P> {
+    ptr::without_provenance_mut(3)
+}
+
+impl<P: Protocol> Left<P> {
+    fn boxed(waiter: Waiter<P>) -> Self {
+        Self(Box::into_raw(Box::new(waiter)))
+    }
+
+    /// Makes one from a clone of the waker, which is a process's of this protocol if it `is_own`.
+    fn waker(waker: &Waker, is_own: bool) -> Self {
+        if is_own {
+            let waker = ManuallyDrop::new(waker.clone());
+            return Self(marked(&waker));
+        }
+        Self::boxed(Waiter::Future(waker.clone()))
+    }
+
+    /// Returns the waiter.
+    fn open(self) -> Waiter<P> {
+        let word = ManuallyDrop::new(self).0;
+        if word == nobody() {
+            // A box of nothing: no allocation.
+            return Waiter::Call(Box::new(drop));
+        }
+        if word.addr() & PROCESS == 0 {
+            // SAFETY: then `boxed` has made it, and this is used up.
+            return *unsafe { Box::from_raw(word) };
+        }
+        let data = word.map_addr(|address| address & !PROCESS);
+        // SAFETY: `waker` has made it, of a waker of its own that it has not dropped.
+        Waiter::Future(unsafe { context::from_data::<P>(data.cast()) })
+    }
+}
+
+impl<P: Protocol> Drop for Left<P> {
+    fn drop(&mut self) {
+        drop(Self(self.0).open());
+    }
+}
+
+/// Returns the word of a process's waker.
+fn marked<P: Protocol>(waker: &Waker) -> *mut Waiter<P> {
+    let data = waker.data().cast_mut().cast::<Waiter<P>>();
+    data.map_addr(|address| address | PROCESS)
+}
+
+/// The word that a polled handle has left in a [`LifeCell`](crate::table::LifeCell), or 0.
+#[derive(Debug, Default)]
+pub struct Waiting(usize);
 
 #[cfg(all(test, not(loom)))]
 mod tests;

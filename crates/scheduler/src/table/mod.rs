@@ -12,13 +12,11 @@ pub(crate) mod stats;
 pub(crate) mod table;
 #[cfg(all(test, not(loom)))]
 mod tests;
-pub(crate) mod waiter;
 
 pub use admission::Admission;
 pub use body::Item;
 pub use inline_box::InlineBox;
-pub use life::LifeCell;
+pub use life::{LifeCell, Waiting};
 pub use pinned::Pinned;
 pub use slot::{CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, POLICY, Placement, Slot, Urgency, Urgent};
 pub use table::{Completed, Table};
-pub use waiter::Waiting;

@@ -2,13 +2,11 @@
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::time::Instant;
 
 use filch_process_state::{Reason, State};
 use filch_processors::Awaited;
 
 use crate::handle::handle::Block;
-use crate::process::error::Exit;
 use crate::table::body::Task;
 use crate::table::pid::Pid;
 use crate::table::slot::Slot;
@@ -94,19 +92,10 @@ impl<P: Protocol> Pinned<P> {
         !(slot.events.is_closed() && slot.state.state() == State::Complete)
     }
 
-    /// Waits for the exit; `None` if the deadline comes first. Without a deadline the calling
-    /// thread may take the process's steps itself; with one it does not, as they might last longer.
-    ///
-    /// # Safety
-    /// The caller has the right to the exit, and gives it up if the exit comes.
-    pub(crate) unsafe fn exit_until(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
-        let slot = self.slot();
-        if deadline.is_none() {
-            let scheduler = self.scheduler();
-            scheduler.shared().processors.help(&AwaitedEnd(slot));
-        }
-        // SAFETY: the caller's.
-        unsafe { slot.life.wait(deadline) }
+    /// Takes the process's steps until it has ended, if it is the next in the global run queue, and
+    /// a worker is idle.
+    pub(crate) fn help(&self) {
+        (self.scheduler().shared().processors).help(&AwaitedEnd(self.slot()));
     }
 
     /// Makes the process take another turn, without an event, if it still lives.

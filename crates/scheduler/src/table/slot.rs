@@ -44,7 +44,7 @@ pub struct Slot<P: Protocol> {
     pub stats: ProcessStats,
     /// Tells of urgent signals, which a worker must know before it drains `events`.
     pub urgency: Urgency,
-    /// [`IDLE_PRIORITY`], [`FUTURE`], [`CLOSED`], [`POLICY`].
+    /// Of [`IDLE_PRIORITY`] and its like.
     kind: AtomicU8,
     policy: UnsafeCell<Option<Policy<P>>>,
     /// The number of the thread that it runs on; 0 if any will do.
@@ -64,7 +64,7 @@ pub(crate) type Policy<P> = Box<Box<dyn MailboxPolicy<P>>>;
 pub struct Placement<P: Protocol> {
     /// Goes with the kind [`POLICY`]. Without one, the process takes all messages.
     pub policy: Option<Policy<P>>,
-    /// [`IDLE_PRIORITY`], [`FUTURE`], [`CLOSED`], [`POLICY`].
+    /// Of [`IDLE_PRIORITY`] and its like.
     pub kind: u8,
     /// The number of the thread that it runs on; 0 if any will do.
     pub bound_to: u32,
@@ -78,6 +78,10 @@ pub const FUTURE: u8 = 2;
 pub const CLOSED: u8 = 4;
 /// The occupant has a policy, which decides on each message.
 pub const POLICY: u8 = 8;
+/// The end of a linked process is an event for the occupant.
+pub(crate) const TRAP_EXITS: u8 = 16;
+/// Messages count as delivered when the occupant reads them, and not when a step is given them.
+pub(crate) const READS_LATER: u8 = 32;
 /// The occupant does not take all messages.
 pub const LIMITED: u8 = CLOSED | POLICY;
 
@@ -149,11 +153,11 @@ impl<P: Protocol> Slot<P> {
         self.kind.load(Ordering::Relaxed) & kinds != 0
     }
 
-    /// Makes the occupant no future, and open to messages. The caller has the process, and replaces
-    /// it.
+    /// Makes the occupant no future, and open to messages, which it reads at once. The caller has
+    /// the process, and replaces it.
     pub fn replace_future(&self) {
         // ORDERING: Relaxed, both: see `has`. The caller alone writes it now.
-        let kind = self.kind.load(Ordering::Relaxed) & !(FUTURE | CLOSED);
+        let kind = self.kind.load(Ordering::Relaxed) & !(FUTURE | CLOSED | READS_LATER);
         // ORDERING: Relaxed: see above.
         self.kind.store(kind, Ordering::Relaxed);
     }

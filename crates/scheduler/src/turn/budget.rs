@@ -7,16 +7,13 @@
 //! it first has many; it is then given one of them, to measure its cost.
 
 use std::mem;
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crate::process::output::Over;
-use crate::table::body::{Backlog, Body, TimedStep, Waits};
+use crate::Protocol;
+use crate::table::body::{Backlog, Body, EventList, TimedStep, WaitEnds, Waits};
 use crate::table::slot::Slot;
-use crate::turn::driver::{After, Driver, let_go_backlogged};
-use crate::turn::end::Scratch;
-use crate::turn::inbox::{WaitEnds, put_back};
-use crate::{Context, Protocol};
+use crate::turn::driver::After;
+use crate::turn::inbox::{put_back, recall};
 
 /// The share of a process with a backlog before others run.
 #[derive(Debug)]
@@ -42,22 +39,9 @@ impl Default for Budget {
 /// The clock: the system's, or a test's.
 pub(crate) type Clock = fn() -> Instant;
 
-/// The outcome of a turn for a process that may have more events than it was given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Backlogged {
-    /// It has caught up, or waits for an event that is not there.
-    No,
-    /// It has more, and goes on at once.
-    Continue,
-    /// It has more, and others come first.
-    Yield,
-}
-
-/// The most events for the first step of a process.
-const FIRST_ALLOWANCE: u32 = 64;
-
-/// Events given untimed while their cost is unknown; if more wait, one is timed first.
-pub(crate) const UNSAMPLED: usize = 16;
+/// The most events for the first step of a process: given untimed, as their cost is unknown. If it
+/// has more, one is timed first.
+pub(crate) const FIRST_ALLOWANCE: u32 = 32;
 
 /// The number of steps in a slice, for a process that is behind. More would end the slice closer to
 /// its time, and read the clock more often.
@@ -87,31 +71,42 @@ impl Budget {
         }
     }
 
-    /// Prepares a step with so many `events`, of a process that may have more: in its queue, if
-    /// there is `more`, or in its backlog. If so, the step is timed. The slice begins here, so that
-    /// the first step counts, however slow it is.
+    /// Prepares a step with so many `events`, of a process that has more: in its queue, if there is
+    /// `more`, or in its backlog. The step is timed. The slice begins here, so that the first step
+    /// counts, however slow it is.
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_step<P: Protocol>(&self, body: &mut Body<P>, events: usize, more: bool) {
         let cold = body.cold();
         cold.more = more;
-        if self.slice.is_zero() || !more && cold.backlog.is_empty() {
-            return;
+        if !self.slice.is_zero() {
+            let (began, events) = ((self.clock)(), events as u32);
+            cold.since.get_or_insert(began);
+            cold.timed = Some(TimedStep { began, events });
         }
-        let began = (self.clock)();
-        cold.since.get_or_insert(began);
-        cold.timed = Some(TimedStep {
-            began,
-            events: events as u32,
-        });
     }
 
-    /// Returns the time before the one event that is measured; `None` if the time does not matter.
-    fn begin_sample(&self) -> Option<Instant> {
-        (!self.slice.is_zero()).then(self.clock)
+    /// Leaves one of many events for the step, while their cost is unknown: one that ends the wait,
+    /// if the process waits for commands. The others become its backlog, so that the step is timed.
+    /// Returns the events that end a wait.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn sample<P: Protocol>(
+        &self,
+        body: &mut Body<P>,
+        events: &mut EventList<P>,
+        wait_ends: WaitEnds,
+    ) -> WaitEnds {
+        body.sampled = true;
+        if self.slice.is_zero() {
+            return wait_ends;
+        }
+        put_back(body, events);
+        recall(body, events, 1)
     }
 
-    /// Checks after a turn if the process is behind with its events.
+    /// Returns what becomes of a process that is behind with its events after a turn; `None` if it
+    /// has caught up, or waits for an event that is not there.
     ///
     /// # Safety
     /// The caller has the process whose slot and body these are.
@@ -121,31 +116,14 @@ impl Budget {
         &self,
         slot: &Slot<P>,
         body: &mut Body<P>,
-    ) -> Backlogged {
+    ) -> Option<After> {
         let step = body.cold.as_mut().and_then(|cold| cold.timed.take());
         let timed = step.map(|step| self.learn(body, step));
         // SAFETY: as ours.
-        unsafe { self.backlogged_after(slot, body, timed) }
-    }
-
-    /// Does the same, after a step that ended at that time, and took so long.
-    ///
-    /// # Safety
-    /// The caller has the process whose slot and body these are.
-    unsafe fn backlogged_after<P: Protocol>(
-        &self,
-        slot: &Slot<P>,
-        body: &mut Body<P>,
-        timed: Option<(Instant, Duration)>,
-    ) -> Backlogged {
-        // SAFETY: as ours.
-        if !unsafe { is_behind(slot, body) } {
-            Backlogged::No
-        } else if self.goes_on(body, timed) {
-            Backlogged::Continue
-        } else {
-            Backlogged::Yield
-        }
+        unsafe { is_behind(slot, body) }.then(|| match self.goes_on(body, timed) {
+            true => After::Again,
+            false => After::GaveWay,
+        })
     }
 
     /// Sets the next allowance by this step. Returns the time of its end, and its duration.
@@ -186,48 +164,6 @@ impl Budget {
     }
 }
 
-impl<P: Protocol> Driver<P> {
-    /// Takes a step with one of many events, while their cost is unknown. If it did not take long,
-    /// the next step gets the others at once; returns those that end a wait. Else they become the
-    /// backlog.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn sample(
-        &self,
-        slot: &Slot<P>,
-        context: &Context<'_, P>,
-        body: &mut Body<P>,
-        scratch: &mut Scratch<P>,
-        wait_ends: WaitEnds,
-        more: bool,
-    ) -> Result<ControlFlow<After, WaitEnds>, Over> {
-        body.sampled = true;
-        let Some(began) = self.budget.begin_sample() else {
-            return Ok(ControlFlow::Continue(wait_ends));
-        };
-        let (events, sample) = (&mut scratch.events, &mut scratch.sample);
-        let first = WaitEnds::take_first(body.waits, events, sample);
-        self.count(slot, body, sample, first, scratch.worker);
-        let stepped = self.take_step(slot, context, body, sample, &mut scratch.output);
-        // What is left of them goes with the process.
-        body.waits = stepped.inspect_err(|_| events.extend(sample.drain(..)))?;
-        // The step may have blocked, and each counter has one writer.
-        scratch.worker = self.handle.worker();
-        let timed = self.budget.learn(body, TimedStep { began, events: 1 });
-        let others = wait_ends.without(first);
-        if events.len() <= body.allowance as usize && others.end(body.waits, events) {
-            return Ok(ControlFlow::Continue(others));
-        }
-        put_back(body, events);
-        let cold = body.cold();
-        (cold.more, cold.since) = (more, Some(began));
-        // SAFETY: the caller has the process, whose slot and body these are.
-        let backlogged = unsafe { self.budget.backlogged_after(slot, body, Some(timed)) };
-        let after = let_go_backlogged(slot, body.waits, backlogged);
-        Ok(ControlFlow::Break(after))
-    }
-}
-
 /// Checks if a process has more events than it was given: in its queue; or in its backlog, unless
 /// it waits for commands and no event there ends the wait. A process that has caught up frees the
 /// memory of its backlog.
@@ -242,7 +178,7 @@ unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>) -> bool {
     let more = mem::take(&mut cold.more);
     let left = match waits {
         Waits::Commands => cold.backlog.has_wait_end(),
-        Waits::Turn | Waits::Events | Waits::Wakes => !cold.backlog.is_empty(),
+        _ => !cold.backlog.is_empty(),
     };
     if more || left {
         cold.behind = true;

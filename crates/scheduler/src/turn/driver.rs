@@ -2,7 +2,6 @@
 //! [folder](crate::turn).
 
 use std::num::NonZeroU64;
-use std::ops::ControlFlow;
 
 use filch_process_state::LetGo;
 use filch_processors::{BoundId, Processors, Runner};
@@ -13,11 +12,11 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::process::command::{OpenCommand, dispatch};
 use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
-use crate::table::body::{Body, EventList, Task, Waits};
+use crate::table::body::{Body, EventList, Task, WaitEnds, Waits};
 use crate::table::slot::{LIMITED, Slot, Urgent};
-use crate::turn::budget::{Backlogged, Budget, UNSAMPLED};
+use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
-use crate::turn::inbox::{Inbox, WaitEnds, put_back};
+use crate::turn::inbox::{Inbox, put_back, recall};
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]
@@ -28,23 +27,11 @@ pub(crate) struct Driver<P: Protocol> {
     pub(crate) handle: Handle<P>,
     /// Here and not with the handles: a handler may keep completions, and each completion has a
     /// handle.
-    handler: Option<Box<dyn CommandHandler<P>>>,
+    pub(crate) handler: Option<Box<dyn CommandHandler<P>>>,
     pub(crate) budget: Budget,
 }
 
 impl<P: Protocol> Driver<P> {
-    pub(crate) fn new(
-        handle: Handle<P>,
-        handler: Option<Box<dyn CommandHandler<P>>>,
-        budget: Budget,
-    ) -> Self {
-        Self {
-            handle,
-            handler,
-            budget,
-        }
-    }
-
     /// Returns the slot of a process from a run queue.
     #[inline]
     fn slot(&self, task: &Task<P>) -> &Slot<P> {
@@ -125,7 +112,14 @@ impl<P: Protocol> Driver<P> {
         let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
         let context = unsafe { Context::new(&self.handle, slot) };
-        let Inbox { wait_ends, pending } = inbox;
+        let Inbox {
+            mut wait_ends,
+            pending,
+        } = inbox;
+        let is_behind = more || body.has_backlog();
+        if is_behind && !body.sampled && wait_ends.end(body.waits, events) {
+            wait_ends = self.budget.sample(body, events, wait_ends);
+        }
         if let Some(pending) = pending {
             let carried = pending.carry_out(&context, body);
             carried.map_err(|error| output.fail(error))?;
@@ -143,16 +137,8 @@ impl<P: Protocol> Driver<P> {
             let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
-        let mut wait_ends = wait_ends;
-        if (more || events.len() > UNSAMPLED) && !body.sampled {
-            match self.sample(slot, &context, body, scratch, wait_ends, more)? {
-                ControlFlow::Continue(others) => wait_ends = others,
-                ControlFlow::Break(after) => return Ok(after),
-            }
-        }
-        let events = &mut scratch.events;
         self.count(slot, body, events, wait_ends, scratch.worker);
-        if more || body.cold.is_some() {
+        if is_behind {
             self.budget.begin_step(body, events.len(), more);
         }
         body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
@@ -195,9 +181,14 @@ impl<P: Protocol> Driver<P> {
         events: &mut EventList<P>,
         has_urgent_signal: bool,
     ) -> (Inbox<P>, bool) {
-        let mut inbox = Inbox::new();
+        let mut inbox = Inbox {
+            wait_ends: WaitEnds::default(),
+            pending: None,
+        };
         let allowance = body.allowance as usize;
-        inbox.recall(body, events, allowance);
+        if body.has_backlog() {
+            inbox.wait_ends = recall(body, events, allowance);
+        }
         let room = allowance - events.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         let mut more = unsafe {
@@ -244,7 +235,7 @@ impl<P: Protocol> Driver<P> {
         worker: usize,
     ) {
         if slot.has(LIMITED) {
-            self.handle.count_delivered(slot, body, events);
+            self.handle.count_delivered(slot, events);
         }
         let counters = &self.handle.shared().counters[worker];
         counters.steps.add(1);
@@ -363,18 +354,12 @@ pub(crate) enum After {
 /// returns, and the process is another worker's before that.
 #[cold]
 #[inline(never)]
-pub(crate) fn let_go_backlogged<P: Protocol>(
-    slot: &Slot<P>,
-    waits: Waits,
-    backlogged: Backlogged,
-) -> After {
-    if backlogged == Backlogged::No {
+fn let_go_backlogged<P: Protocol>(slot: &Slot<P>, waits: Waits, behind: Option<After>) -> After {
+    let Some(after) = behind else {
         return let_go(slot, waits);
-    }
-    match let_go(slot, Waits::Turn) {
-        After::GaveWay if backlogged == Backlogged::Continue => After::Again,
-        after => after,
-    }
+    };
+    let_go(slot, Waits::Turn);
+    after
 }
 
 /// Lets go of the process. From the RMW on another worker may run it.

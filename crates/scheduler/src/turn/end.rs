@@ -8,7 +8,7 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::link::watch::Watch;
 use crate::process::life_cycle;
 use crate::table::body::{ColdState, EventList};
-use crate::table::slot::Slot;
+use crate::table::slot::{LIMITED, Slot};
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
 
 /// Ends the process that the calling worker has. Not inlined into `run`, which has little to do for
@@ -51,7 +51,9 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let pid = handle.table().pid_of(slot);
     // SAFETY: this worker has the process, which keeps its pin until it is told of.
     let context = unsafe { Context::new(handle, slot) };
-    handle.close_mailbox(slot);
+    if slot.has(LIMITED) {
+        handle.close_mailbox(slot);
+    }
     let tell = |item| handle.tell_end(item, pid, &reason);
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
     let completed = unsafe { handle.table().complete(slot, tell) };
@@ -71,7 +73,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
 #[cold]
 #[inline(never)]
 fn empty<P: Protocol>(cold: ColdState<P>) -> Vec<Arc<Watch>> {
-    drop_all_contained(cold.backlog.into_events());
+    drop_all_contained(cold.backlog.events);
     cold.watches
 }
 
@@ -87,8 +89,6 @@ fn fire_all<P: Protocol>(handle: &Handle<P>, told: &[Arc<Watch>], pid: Pid, reas
 pub(crate) struct Scratch<P: Protocol> {
     /// The events of one step: never more than its budget, which bounds the memory, too.
     pub(crate) events: EventList<P>,
-    /// The one event of a step that measures its cost. The others wait in `events`.
-    pub(crate) sample: EventList<P>,
     /// Its output; memory for a limited number of commands is kept.
     pub(crate) output: StepOutput<P>,
     /// The slots of processes that it has ended.
@@ -102,7 +102,6 @@ impl<P: Protocol> Scratch<P> {
     pub(crate) fn new(scheduler: Handle<P>) -> Self {
         Self {
             events: EventList::new(),
-            sample: EventList::new(),
             output: StepOutput::new(),
             vacant: Batch::default(),
             worker: 0,

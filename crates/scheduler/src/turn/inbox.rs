@@ -6,8 +6,8 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::link::watch::add;
 use crate::process::life_cycle::take_over;
 use crate::process::output::Successor;
-use crate::table::body::{Body, EventList, Item, Signal, Waits};
-use crate::table::slot::Slot;
+use crate::table::body::{Body, EventList, Item, Signal, WaitEnds, Waits};
+use crate::table::slot::{Slot, TRAP_EXITS};
 use crate::{Context, Event, ProcessError, Protocol};
 
 /// The findings of a worker besides the events for the next step.
@@ -15,13 +15,6 @@ pub(crate) struct Inbox<P: Protocol> {
     pub(crate) wait_ends: WaitEnds,
     /// The demands of signals. Few turns have any.
     pub(crate) pending: Option<Box<Pending<P>>>,
-}
-
-/// The number of events that end any wait.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct WaitEnds {
-    pub(crate) completions: u32,
-    cancels: u32,
 }
 
 /// The demands that the worker carries out before, or instead of, a step.
@@ -33,35 +26,6 @@ pub(crate) struct Pending<P: Protocol> {
 }
 
 impl<P: Protocol> Inbox<P> {
-    /// Makes an empty one.
-    #[inline]
-    pub(crate) fn new() -> Self {
-        Self {
-            wait_ends: WaitEnds::default(),
-            pending: None,
-        }
-    }
-
-    /// Puts events of the backlog into the events, up to `max` of them: if the process waits for
-    /// commands, first one that ends the wait.
-    #[inline]
-    pub(crate) fn recall(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
-        if let Some(cold) = &mut body.cold
-            && !cold.backlog.is_empty()
-        {
-            let mut next = match body.waits {
-                Waits::Commands => cold.backlog.pop_wait_end(),
-                Waits::Turn | Waits::Events | Waits::Wakes => None,
-            };
-            while events.len() < max
-                && let Some(event) = next.take().or_else(|| cold.backlog.pop())
-            {
-                self.wait_ends.count(&event);
-                events.push_back(event);
-            }
-        }
-    }
-
     /// Puts an event into the events, or obeys a signal.
     #[inline]
     pub(crate) fn sort(
@@ -142,7 +106,7 @@ impl<P: Protocol> Inbox<P> {
                 }
             }
             Signal::Exited(exited) if exited.link.0.is_cancelled() => {}
-            Signal::Exited(exited) if body.trap_exits => put(body, Event::Exited(exited)),
+            Signal::Exited(exited) if slot.has(TRAP_EXITS) => put(body, Event::Exited(exited)),
             Signal::Exited(exited) if exited.reason.is_normal() => {}
             Signal::Exited(exited) => {
                 self.pending().end.get_or_insert((*exited).into());
@@ -170,52 +134,6 @@ impl<P: Protocol> Inbox<P> {
     }
 }
 
-impl WaitEnds {
-    /// Moves one of the `events` to `sample`, where it is the only one: one that ends the wait, if
-    /// the process waits for commands; else the first. Returns what it ends.
-    pub(crate) fn take_first<P: Protocol>(
-        waits: Waits,
-        events: &mut EventList<P>,
-        sample: &mut EventList<P>,
-    ) -> Self {
-        let ends_wait =
-            |event: &Event<P>| matches!(event, Event::Completed { .. } | Event::Cancel(_));
-        let first = match waits {
-            Waits::Commands => events.iter().position(ends_wait).unwrap_or(0),
-            Waits::Turn | Waits::Events | Waits::Wakes => 0,
-        };
-        let mut ends = Self::default();
-        if let Some(event) = events.remove(first) {
-            ends.count(&event);
-            sample.push_back(event);
-        }
-        ends
-    }
-
-    /// Returns those that are left without the `taken` ones.
-    pub(crate) const fn without(self, taken: Self) -> Self {
-        Self {
-            completions: self.completions - taken.completions,
-            cancels: self.cancels - taken.cancels,
-        }
-    }
-
-    #[inline]
-    fn count<P: Protocol>(&mut self, event: &Event<P>) {
-        self.completions += u32::from(matches!(event, Event::Completed { .. }));
-        self.cancels += u32::from(matches!(event, Event::Cancel(_)));
-    }
-
-    /// Checks if these, or the other `events`, end the wait.
-    #[inline]
-    pub(crate) fn end<P: Protocol>(self, waits: Waits, events: &EventList<P>) -> bool {
-        if waits == Waits::Events {
-            return !events.is_empty();
-        }
-        waits != Waits::Commands || self.completions > 0 || self.cancels > 0
-    }
-}
-
 impl<P: Protocol> Pending<P> {
     /// Carries out the demands of signals.
     ///
@@ -239,6 +157,31 @@ impl<P: Protocol> Pending<P> {
         drop_all_contained(successors);
         outcome
     }
+}
+
+/// Puts events of the backlog into the events, up to `max` of them: if the process waits for
+/// commands, first one that ends the wait.
+#[cold]
+#[inline(never)]
+pub(crate) fn recall<P: Protocol>(
+    body: &mut Body<P>,
+    events: &mut EventList<P>,
+    max: usize,
+) -> WaitEnds {
+    let mut ends = WaitEnds::default();
+    let waits = body.waits;
+    let backlog = &mut body.cold().backlog;
+    let mut next = match waits {
+        Waits::Commands => backlog.pop_wait_end(),
+        Waits::Turn | Waits::Events | Waits::Wakes => None,
+    };
+    while events.len() < max
+        && let Some(event) = next.take().or_else(|| backlog.pop())
+    {
+        ends.count(&event);
+        events.push_back(event);
+    }
+    ends
 }
 
 /// Puts the events back into the backlog, for later.

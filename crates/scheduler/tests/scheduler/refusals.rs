@@ -135,7 +135,7 @@ fn a_full_house_hands_the_process_back_until_one_leaves() {
     scheduler.send(first.pid(), (0, 1)).unwrap();
     assert_eq!(first.join().unwrap(), 1);
     let third = scheduler
-        .submit_boxed(process.into_inner(), "run", input)
+        .submit(process.into_inner(), "run", input)
         .unwrap();
     assert_eq!(scheduler.live(), 2);
     drop(third);

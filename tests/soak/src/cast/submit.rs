@@ -21,7 +21,7 @@ pub(crate) fn submit(world: &Arc<World>, handle: &Handle<Soak>, role: Role) -> A
     let mut submission = match role.size {
         Size::Small => handle.submission(Small::new(actor), method, input),
         Size::Large => handle.submission(actor, method, input),
-        Size::Boxed => handle.submission_boxed(Box::new(actor), method, input),
+        Size::Boxed => handle.submission(Box::new(actor), method, input),
     };
     if let Some(thread) = &bound {
         submission = submission.bound_to(thread);

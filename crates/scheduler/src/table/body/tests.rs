@@ -37,7 +37,7 @@ fn names(backlog: Backlog<Small>) -> Vec<String> {
         Event::Cancel(_) => "cancel".to_owned(),
         Event::Down(_) | Event::Exited(_) => unreachable!("nobody is watched"),
     };
-    backlog.into_events().map(name).collect()
+    backlog.events.into_iter().map(name).collect()
 }
 
 #[test]

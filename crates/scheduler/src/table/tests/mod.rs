@@ -30,8 +30,6 @@ fn body<P: Protocol>(process: impl Process<P> + 'static) -> Body<P> {
     Body {
         process: process_box(process),
         waits: Waits::Turn,
-        trap_exits: false,
-        reads_later: false,
         allowance: 1,
         sampled: false,
         cold: None,

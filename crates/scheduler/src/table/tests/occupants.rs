@@ -1,9 +1,12 @@
 //! The view of a slot's occupants, one after another, on one thread.
 
+use std::future::poll_fn;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::task::Context;
 use std::time::{Duration, Instant};
 
+use filch_parker::poll_until;
 use filch_process_state::{LetGo, Reason, Wake};
 use filch_slab::Batch;
 
@@ -11,7 +14,7 @@ use super::{Kept, body};
 use crate::process::error::Exit;
 use crate::table::body::Item;
 use crate::table::{
-    CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table, Urgent,
+    CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table, Urgent, Waiting,
 };
 use crate::{Activity, Event, Node, Outcome, Pid, ProcessInfo, Protocol};
 
@@ -178,8 +181,14 @@ fn an_exit_that_panics_when_it_is_dropped_costs_no_slot() {
 fn a_joiner_gets_the_exit_or_the_deadline() {
     let table = Processes::new(Node::default());
     let (pid, slot) = running(&table);
-    // SAFETY: this thread has the handle, and gets the exit once.
-    let join = |deadline| unsafe { slot.life.wait(deadline) }.map(loud);
+    let mut waiting = Waiting::default();
+    let mut join = |deadline| {
+        // SAFETY: this thread has the handle, and gets the exit once.
+        let poll = |context: &mut Context<'_>| unsafe {
+            slot.life.poll(&mut waiting, context.waker(), false)
+        };
+        poll_until(deadline, poll_fn(poll)).map(loud)
+    };
     assert_eq!(join(Some(Instant::now())), None);
     assert_eq!(
         join(Some(Instant::now() + Duration::from_millis(1))),

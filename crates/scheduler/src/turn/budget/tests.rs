@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::{Budget, Clock, STEPS_PER_SLICE, UNSAMPLED};
+use super::{Budget, Clock, FIRST_ALLOWANCE, STEPS_PER_SLICE};
 use crate::tests::Any;
 use crate::{Context, Event, Events, InitError, Process, Scheduler, StepOutput};
 
@@ -212,9 +212,9 @@ fn the_dearer_an_event_the_fewer_a_step_is_given() {
         Duration::from_micros(20)
     });
     let shares = shares(&all);
-    assert_eq!(shares[0], 1);
+    assert_eq!(shares[..2], [1, 32]);
     assert!(
-        shares[1..shares.len() - 1]
+        shares[2..shares.len() - 1]
             .iter()
             .all(|&events| events == 50),
         "{shares:?}"
@@ -235,7 +235,7 @@ fn a_first_share_is_a_slice() {
 }
 
 /// All came before the newcomer, and the cost of none is known: still, each has a slice. A failure:
-/// a first share by number, which is 64 events of 200 µs; or a process that has had its slice has
+/// a first share by number, which is 32 events of 200 µs; or a process that has had its slice has
 /// another before the newcomer.
 #[test]
 fn a_newcomer_behind_16_flooded_waits_for_their_slices() {
@@ -258,21 +258,21 @@ fn cheap_events_come_in_full_steps() {
     let all = ran(test_clock!(), [4000, 1024], 6000, |_| {
         Duration::from_nanos(20)
     });
-    assert_eq!(shares(&all)[..7], [1, 63, 126, 252, 504, 1008, 1024]);
+    assert_eq!(shares(&all)[..7], [1, 32, 64, 128, 256, 512, 1024]);
 }
 
 /// Dear events behind cheap ones: one step is given as many as if they were cheap. And back again.
 #[test]
 fn what_is_learnt_is_forgotten_again() {
     let cost = |number| match number {
-        946..1954 => Duration::from_micros(100),
+        993..2017 => Duration::from_micros(100),
         _ => Duration::from_nanos(20),
     };
     let all = ran(test_clock!(), [4000, 1024], 6000, cost);
     let shares = shares(&all);
-    // The sixth took a hundred milliseconds.
-    assert_eq!(shares[..6], [1, 63, 126, 252, 504, 1008]);
-    assert_eq!(shares[6..14], [10, 20, 40, 80, 160, 320, 640, 1024]);
+    // The last of them took a hundred milliseconds.
+    assert_eq!(shares[..7], [1, 32, 64, 128, 256, 512, 1024]);
+    assert_eq!(shares[7..15], [10, 20, 40, 80, 160, 320, 640, 1024]);
 }
 
 /// Without a slice no step can be too long.
@@ -289,7 +289,7 @@ fn without_a_slice_the_number_decides_and_no_clock_is_read() {
 #[test]
 fn no_clock_is_read_for_a_process_that_keeps_up() {
     let (clock, read) = test_clock!();
-    for messages in [1, UNSAMPLED as u64] {
+    for messages in [1, FIRST_ALLOWANCE as u64] {
         let all = ran((clock, read), [4000, 1024], messages, |_| SLICE);
         assert_eq!(shares(&all), [messages]);
     }
