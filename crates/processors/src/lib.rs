@@ -27,7 +27,6 @@ pub use filch_injector::AllocateError;
 pub use observe::dump::Dump;
 pub use observe::look::QueueLengths;
 pub use observe::running::{Inside, RunningTask};
-pub use pool::attach::AttachError;
 pub use pool::config::{Config, StartError};
 #[doc(hidden)] // for the schedulers, whose threads must not wait for one another
 pub use pool::current::is_machine;
@@ -39,12 +38,12 @@ pub use pool::threads::{Machines, Thread};
 pub use protocol::quiescence::NeverQuiescent;
 pub use protocol::state::synced::BoundId;
 pub use protocol::threads::ThreadStats;
-pub use queues::source::{Piece, Source};
+pub use queues::source::{AttachError, Piece, Source};
 #[doc(hidden)] // for the schedulers, which count per worker too
 pub use stats::Counter;
 pub use stats::ProcessorStats;
 #[cfg(not(all(loom, feature = "loom")))]
-pub use thread::handle::{AnyPool, PoolHandle, WeakPoolHandle};
+pub use thread::handle::{AnyPool, PoolHandle};
 pub use thread::reserve::{BoundThread, ReserveError};
 pub use thread::resize::ResizeError;
 

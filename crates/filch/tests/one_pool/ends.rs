@@ -82,7 +82,7 @@ fn threads_that_run_something_else_already_are_taken() {
     }
 
     let scheduler = Scheduler::<Numbers>::builder().workers(1).build().unwrap();
-    scheduler.pool().attach(Nothing).unwrap();
+    scheduler.pool().attach(Arc::new(Nothing)).unwrap();
     assert!(matches!(
         Pool::on(&scheduler.pool()),
         Err(StartError::Taken)

@@ -1,9 +1,10 @@
 //! The pool's threads, as jobs know them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Weak;
 
 use filch_parker::AdaptiveSpinner;
-use filch_processors::{PoolHandle, WeakPoolHandle};
+use filch_processors::{AnyPool, PoolHandle};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, asymmetric};
 
@@ -29,7 +30,7 @@ pub(crate) enum HostThreads {
     /// The pool's.
     Own(PoolHandle),
     /// Another scheduler's, which keeps this host, and has to run other things beside jobs.
-    Lent(WeakPoolHandle),
+    Lent(Weak<dyn AnyPool>),
 }
 
 impl PoolHost {

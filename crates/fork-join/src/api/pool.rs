@@ -132,7 +132,7 @@ impl Pool {
         let kept: Arc<dyn Host> = Arc::new(PoolHost {
             threads: match &processors {
                 None => HostThreads::None,
-                Some(processors) => HostThreads::Own(Processors::handle(processors)),
+                Some(processors) => HostThreads::Own(Arc::clone(processors) as PoolHandle),
             },
             on_panic: config.on_panic.take(),
         });
@@ -150,7 +150,7 @@ impl Pool {
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
         if let Some(processors) = &pool.processors {
-            let attached = processors.attach(Jobs::new(&shared));
+            let attached = processors.attach(Arc::new(Jobs::new(&shared)));
             assert!(attached.is_ok(), "the processors are new");
             let started = start(
                 processors,

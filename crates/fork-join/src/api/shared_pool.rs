@@ -19,7 +19,7 @@ impl Pool {
     /// # use std::convert::Infallible;
     /// # use std::sync::Arc;
     /// use filch_fork_join::Pool;
-    /// use filch_processors::{Config, Processors, Runner};
+    /// use filch_processors::{Config, PoolHandle, Processors, Runner};
     ///
     /// # struct NoTasks;
     /// # impl Runner<Infallible> for NoTasks {
@@ -32,7 +32,7 @@ impl Pool {
     /// # let runner = Arc::new(NoTasks);
     /// let processors = Processors::new(Config::default().processors(2))?;
     /// let threads = Processors::start(&processors, runner)?;
-    /// let pool = Pool::on(&Processors::handle(&processors))?;
+    /// let pool = Pool::on(&(processors.clone() as PoolHandle))?;
     /// assert_eq!(pool.install(|worker| worker.join(|_| 3, |_| 4)), (3, 4));
     /// processors.stop();
     /// threads.join();
@@ -82,12 +82,12 @@ impl Pool {
             return Err(StartError::ThreadsAreMade);
         }
         let host: Arc<dyn Host> = Arc::new(PoolHost {
-            threads: HostThreads::Lent(threads.downgrade()),
+            threads: HostThreads::Lent(Arc::downgrade(threads)),
             on_panic: config.on_panic,
         });
         let jobs = Jobs::new(&shared(&host, config.nested_jobs));
         let host = Some(host);
-        let attached = threads.attach(Jobs { host, ..jobs });
+        let attached = threads.attach(Arc::new(Jobs { host, ..jobs }));
         attached.map_err(|_| StartError::Taken)?;
         Self::found_on(threads)
     }
@@ -96,7 +96,7 @@ impl Pool {
     fn found_on(threads: &PoolHandle) -> Result<Self, StartError> {
         let jobs = threads.source::<Jobs>().ok_or(StartError::Taken)?;
         let host = jobs.host.as_ref().ok_or(StartError::Taken)?;
-        threads.watch_long_turns().map_err(StartError::Thread)?;
+        Arc::clone(threads).watch_long_turns().map_err(StartError::Thread)?;
         let shared = Arc::clone(&jobs.shared);
         Ok(Self::lent(shared, Arc::clone(host), threads.clone()))
     }

@@ -1,28 +1,9 @@
 //! Work beside the tasks: attaches a source of it to a pool, and tells the pool of new work.
 
-use std::error::Error;
-use std::fmt;
+use std::sync::Arc;
 
 use crate::pool::processors::Processors;
-use crate::queues::source::Source;
-
-/// The pool has a source already: here is the one that was not attached.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct AttachError<S>(pub S);
-
-impl<S> fmt::Debug for AttachError<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AttachError").finish_non_exhaustive()
-    }
-}
-
-impl<S> fmt::Display for AttachError<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the pool has a source of further work already, and can have one only")
-    }
-}
-
-impl<S> Error for AttachError<S> {}
+use crate::queues::source::{AttachError, Source};
 
 impl<T: Send + 'static> Processors<T> {
     /// Makes the pool's threads run the source's pieces behind the tasks, for good: a processor
@@ -40,13 +21,9 @@ impl<T: Send + 'static> Processors<T> {
     /// All that the caller did before happens before each call of the source.
     ///
     /// # Errors
-    /// [`AttachError`], with the source, if the pool has one.
-    pub fn attach<S: Source>(&self, source: S) -> Result<(), AttachError<S>> {
-        self.shared
-            .queues
-            .source
-            .attach(source)
-            .map_err(AttachError)?;
+    /// [`AttachError`], if the pool has one.
+    pub fn attach<S: Source>(&self, source: Arc<S>) -> Result<(), AttachError> {
+        self.shared.queues.source.attach(source)?;
         // To those that have seen none when they went to sleep, all that is there is new.
         self.notify();
         Ok(())

@@ -1,14 +1,14 @@
 //! Work beside the tasks, which lies in queues of its owner's: what a pool must know of it.
 
 use std::any::Any;
+use std::error::Error;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use filch_sync::Arc;
 use filch_sync::panic::discard;
 
 /// Work beside the tasks, in queues of its owner's, which a pool's threads run too: see
@@ -120,28 +120,6 @@ pub trait Source: Any + Send + Sync {
     fn hurry(&self) {}
 }
 
-impl<S: Source> Source for Arc<S> {
-    fn take(&self) -> Option<Piece> {
-        (**self).take()
-    }
-
-    fn is_empty(&self) -> bool {
-        (**self).is_empty()
-    }
-
-    fn may_have_some(&self) -> bool {
-        (**self).may_have_some()
-    }
-
-    fn nudged(&self) -> bool {
-        (**self).nudged()
-    }
-
-    fn hurry(&self) {
-        (**self).hurry();
-    }
-}
-
 /// A piece of work that was taken from a [`Source`]: one word, and what to do with it.
 ///
 /// One that is dropped instead of [run](Self::run) is forgotten, and never runs. A pool runs each
@@ -182,6 +160,18 @@ impl fmt::Debug for Piece {
     }
 }
 
+/// The pool has a source already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttachError;
+
+impl fmt::Display for AttachError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the pool has a source of further work already, and can have one only")
+    }
+}
+
+impl Error for AttachError {}
+
 /// A task or a piece, found to be run.
 pub(crate) enum Found<T> {
     Task(T),
@@ -190,20 +180,16 @@ pub(crate) enum Found<T> {
 
 /// The source of a pool, if it has one.
 #[derive(Default)]
-pub(crate) struct SourceSlot(OnceLock<Box<dyn Source>>);
+#[expect(missing_debug_implementations, reason = "no other crate can name it")]
+pub struct SourceSlot(OnceLock<Arc<dyn Source>>);
 
 impl SourceSlot {
     /// Attaches it, once.
     ///
     /// # Errors
-    /// The source, if there is one already.
-    pub(crate) fn attach<S: Source>(&self, source: S) -> Result<(), S> {
-        let mut refused = Some(source);
-        self.0.get_or_init(|| match refused.take() {
-            Some(source) => Box::new(source),
-            None => unreachable!("there is one, and this is called once"),
-        });
-        refused.map_or(Ok(()), Err)
+    /// There is one already.
+    pub(crate) fn attach(&self, source: Arc<dyn Source>) -> Result<(), AttachError> {
+        self.0.set(source).map_err(|_| AttachError)
     }
 
     #[inline]
@@ -236,49 +222,45 @@ impl SourceSlot {
     /// A piece, if there is one. The calling thread has its permit in hand: what the source calls
     /// must not find it where tasks find it.
     pub(crate) fn take(&self) -> Option<Piece> {
-        let source = self.0.get()?;
-        or_abort(|| source.take())
+        self.ask(Source::take).flatten()
     }
 
     /// Returns whether there is nothing to take.
     pub(crate) fn is_empty(&self) -> bool {
-        match self.0.get() {
-            None => true,
-            Some(source) => or_abort(|| source.is_empty()),
-        }
+        self.ask(Source::is_empty).unwrap_or(true)
     }
 
     /// Returns whether there may be something to take.
     pub(crate) fn may_have_some(&self) -> bool {
-        match self.0.get() {
-            None => false,
-            Some(source) => or_abort(|| source.may_have_some()),
-        }
-    }
-}
-
-/// Calls a source. If it unwound, a processor would be lost, and with it the promise that nothing
-/// waits beside an idle one: an end is better than a hang.
-fn or_abort<R>(call: impl FnOnce() -> R) -> R {
-    struct Abort;
-
-    impl Drop for Abort {
-        fn drop(&mut self) {
-            eprintln!("a source of work panicked, which it must not: the program ends");
-            process::abort();
-        }
+        self.ask(Source::may_have_some).unwrap_or(false)
     }
 
-    let abort = Abort;
-    let answer = call();
-    mem::forget(abort);
-    answer
+    /// Asks the source. If it unwound, a processor would be lost, and with it the promise that
+    /// nothing waits beside an idle one: an end is better than a hang.
+    #[inline]
+    fn ask<R>(&self, ask: impl FnOnce(&dyn Source) -> R) -> Option<R> {
+        struct Abort;
+
+        impl Drop for Abort {
+            fn drop(&mut self) {
+                eprintln!("a source of work panicked, which it must not: the program ends");
+                process::abort();
+            }
+        }
+
+        let source = self.0.get()?;
+        let abort = Abort;
+        let answer = ask(&**source);
+        mem::forget(abort);
+        Some(answer)
+    }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use std::cell::Cell;
     use std::ptr::{self, NonNull};
+    use std::sync::Arc;
 
     use super::{Piece, Source, SourceSlot};
 
@@ -314,12 +296,8 @@ pub(crate) mod tests {
     fn the_first_source_stays() {
         let attached = SourceSlot::default();
         assert!(!attached.is_attached() && attached.is_empty() && attached.take().is_none());
-        assert!(attached.attach(Endless(7)).is_ok());
-        assert!(
-            attached
-                .attach(Endless(9))
-                .is_err_and(|refused| refused.0 == 9)
-        );
+        assert!(attached.attach(Arc::new(Endless(7))).is_ok());
+        assert!(attached.attach(Arc::new(Endless(9))).is_err());
         assert!(attached.is_attached() && !attached.is_empty());
         attached.take().expect("it is endless").run();
         assert_eq!(last_micros(), 7);
@@ -328,7 +306,7 @@ pub(crate) mod tests {
     #[test]
     fn a_source_may_be_empty() {
         let attached = SourceSlot::default();
-        assert!(attached.attach(Endless(0)).is_ok());
+        assert!(attached.attach(Arc::new(Endless(0))).is_ok());
         assert!(attached.is_attached() && attached.is_empty() && attached.take().is_none());
     }
 }

@@ -140,6 +140,7 @@ impl<T> fmt::Debug for Processor<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Instant;
 
     use super::{GlobalQueue, TaskQueues};
@@ -180,7 +181,7 @@ mod tests {
         assert!(queues.exists_beside(|_| true));
         queues.idle_priority.pop();
         assert!(!queues.exists_beside(|_| true));
-        assert!(queues.source.attach(Endless(1)).is_ok());
+        assert!(queues.source.attach(Arc::new(Endless(1))).is_ok());
         assert!(queues.exists_beside(|_| true));
     }
 }

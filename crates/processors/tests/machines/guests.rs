@@ -259,7 +259,7 @@ fn some_pools_have_no_guests() {
         finish(&pool, machines);
     }
     let (pool, machines) = idle(processors(1));
-    pool.attach(NoPieces).unwrap();
+    pool.attach(Arc::new(NoPieces)).unwrap();
     pool.wait_quiescent().unwrap();
     no_guests(&pool);
     // A thread of another pool, in a task of that.

@@ -95,6 +95,6 @@ impl<P: Protocol> Handle<P> {
     /// [shutdown](crate::Scheduler::shutdown), when no job is left; the
     /// [report](crate::ShutdownReport) names one that does not return.
     pub fn pool(&self) -> filch_processors::PoolHandle {
-        Processors::handle(&self.shared().processors)
+        self.shared().processors.clone()
     }
 }

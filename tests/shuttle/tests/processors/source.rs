@@ -1,6 +1,7 @@
 //! Pieces of a source beside tasks: added while threads sleep, search, stop and block.
 
 use std::ptr::NonNull;
+use std::sync::Arc as StdArc;
 
 use filch_injector::Injector;
 use filch_processors::{Piece, Processors, Source};
@@ -43,7 +44,7 @@ impl Closures {
 
     fn attached(pool: &Processors<Task>) -> Self {
         let source = Self::new();
-        pool.attach(source.clone()).unwrap();
+        pool.attach(StdArc::new(source.clone())).unwrap();
         source
     }
 
@@ -117,7 +118,7 @@ fn what_is_in_a_source_when_it_is_attached_runs() {
             }
             // Every thread has had its second look, or will have it in a moment.
             pool.wait_quiescent().unwrap();
-            pool.attach(source).unwrap();
+            pool.attach(StdArc::new(source)).unwrap();
             meeting.wait();
         });
     });
