@@ -30,19 +30,12 @@ impl Coordinator {
         (watcher as usize).checked_sub(1)
     }
 
-    /// Cancels the watches of a machine that counts as searching. Its search goes on, or ends as
-    /// any does.
-    pub fn cancel_watches(&self, processors: impl IntoIterator<Item = usize>) {
-        for processor in processors {
-            // ORDERING: Relaxed: released with the count of searching processors, by the end of the
-            // search.
-            self.watchers[processor].store(0, Ordering::Relaxed);
-        }
-    }
-
     /// Ends the watch of these processors: looks at all queues, and wakes one for what lies there.
     pub fn end_watches(&self, processors: impl IntoIterator<Item = usize>, work: &impl Work) {
-        self.cancel_watches(processors);
+        for processor in processors {
+            // ORDERING: Relaxed: by the fence.
+            self.watchers[processor].store(0, Ordering::Relaxed);
+        }
         // ORDERING: partner of the fences in `processor_to_wake` and `go_idle`. Either the thread
         // that has left a task to the watcher sees that the watch is over, or we see the task.
         fence(Ordering::SeqCst);
@@ -73,8 +66,21 @@ impl Coordinator {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use crate::protocol::state::coordinator::Coordinator;
+    use crate::protocol::state::coordinator::{Coordinator, Work};
     use crate::protocol::state::grant::Grant;
+    use crate::protocol::state::permit::Permit;
+
+    struct Nothing;
+
+    impl Work for Nothing {
+        fn exists_beside(&self, _watched: impl Fn(usize) -> bool) -> bool {
+            false
+        }
+
+        fn evacuate(&self, _permit: &Permit) -> bool {
+            false
+        }
+    }
 
     #[test]
     fn a_wait_ends_with_a_grant_or_at_its_deadline() {
@@ -107,7 +113,7 @@ mod tests {
             assert!(coordinator.try_watch(0, watcher));
             assert!(!coordinator.try_watch(0, 3), "one is enough");
             assert_eq!(coordinator.watcher(0), Some(watcher));
-            coordinator.cancel_watches([0]);
+            coordinator.end_watches([0], &Nothing);
             assert!(coordinator.watcher(0).is_none() && !coordinator.is_watched(0));
         }
     }

@@ -133,13 +133,14 @@ impl<T: Send + 'static> Local<T> {
             {
                 let stealer = &processors[victim].stealer;
                 let run = &processors[victim].counters.run;
-                let is_watched = || {
-                    shared.coordinator.is_watched(victim)
-                        || self.policy.is_quick(victim, run) && self.starts_to_watch(shared, victim)
+                let is_left = |sole| match mode {
+                    StealMode::Take => {
+                        shared.coordinator.is_watched(victim)
+                            || !shared.watch_interval.is_zero() && self.policy.is_quick(victim, run)
+                    }
+                    _ => self.policy.spares(mode, victim, sole, run),
                 };
-                if let Some(sole) = stealer.sole()
-                    && self.policy.spares(mode, victim, sole, run, is_watched)
-                {
+                if stealer.sole().is_some_and(is_left) {
                     continue;
                 }
                 match stealer.steal_half_into(&self.deque, usize::MAX) {
@@ -179,18 +180,5 @@ impl<T: Send + 'static> Local<T> {
         let counters = &shared.queues.processors[self.own].counters;
         counters.idle_priority.add(1);
         Some(task)
-    }
-
-    /// Watches a victim that was spared and is quick, unless another thread does, or none may.
-    /// Returns whether it does.
-    #[cold]
-    pub(crate) fn starts_to_watch(&self, shared: &Shared<T>, victim: usize) -> bool {
-        let coordinator = &shared.coordinator;
-        let watches = !shared.watch_interval.is_zero()
-            && coordinator.try_watch(victim, coordinator.attached(self.own));
-        if watches {
-            self.policy.mark_watched(victim);
-        }
-        watches
     }
 }

@@ -7,6 +7,7 @@
 //! victim had come for the task before the search began.
 
 use std::cell::{Cell, RefCell};
+use std::mem;
 
 use filch_deque::Sole;
 
@@ -53,15 +54,23 @@ impl StealMode {
 }
 
 /// A processor whose only task was left to it.
+#[derive(Debug)]
+struct SparedVictim {
+    victim: usize,
+    /// The task that was spared last, before the last round.
+    sole: Sole,
+    /// The tasks that it had run when the first one was spared.
+    run: u64,
+    /// `true` if the last round spared one: the victim comes for its tasks by itself.
+    is_quick: bool,
+}
+
+/// A processor that a thief watches.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SparedVictim {
+pub(crate) struct Watched {
     pub(crate) victim: usize,
-    /// The task that was spared last, if one was.
-    sole: Option<Sole>,
-    /// The tasks that it had run when the first one was spared, or when its watcher looked last.
+    /// The tasks that it had run when its watcher looked last.
     pub(crate) run: u64,
-    /// `true` if the thief watches it.
-    watched: bool,
 }
 
 /// The victims that one processor's search has spared.
@@ -93,34 +102,20 @@ impl StealPolicy {
         self.has_spared.get()
     }
 
-    /// Returns whether the victim's only task, `sole`, is left to it. `run` counts the tasks that
-    /// the victim has run. `is_watched` is asked in the mode [`Take`](StealMode::Take) alone.
-    pub(crate) fn spares(
-        &self,
-        mode: StealMode,
-        victim: usize,
-        sole: Sole,
-        run: &Counter,
-        is_watched: impl FnOnce() -> bool,
-    ) -> bool {
-        let spares = match mode {
-            StealMode::Take => is_watched(),
-            StealMode::Spare | StealMode::SpareOnce => {
-                let mut spared = self.spared.borrow_mut();
-                match spared.iter_mut().find(|known| known.victim == victim) {
-                    Some(known) => {
-                        mode == StealMode::Spare || known.sole.replace(sole) != Some(sole)
-                    }
-                    None => {
-                        spared.push(SparedVictim {
-                            victim,
-                            sole: Some(sole),
-                            run: run.get(),
-                            watched: false,
-                        });
-                        true
-                    }
-                }
+    /// Returns whether the victim's only task, `sole`, is left to it, in a round before the last.
+    /// `run` counts the tasks that the victim has run.
+    pub(crate) fn spares(&self, mode: StealMode, victim: usize, sole: Sole, run: &Counter) -> bool {
+        let mut spared = self.spared.borrow_mut();
+        let spares = match spared.iter_mut().find(|known| known.victim == victim) {
+            Some(known) => mode == StealMode::Spare || mem::replace(&mut known.sole, sole) != sole,
+            None => {
+                spared.push(SparedVictim {
+                    victim,
+                    sole,
+                    run: run.get(),
+                    is_quick: false,
+                });
+                true
             }
         };
         if spares {
@@ -129,12 +124,15 @@ impl StealPolicy {
         spares
     }
 
-    /// Returns whether the victim has run so many tasks since the first was spared that its next
-    /// one can be left to it for a watch interval.
+    /// Returns whether the victim's only task is left to it in the last round as well: it has run
+    /// so many since the first was spared that its next one can wait for a watch interval.
     pub(crate) fn is_quick(&self, victim: usize, run: &Counter) -> bool {
-        let spared = self.spared.borrow();
-        let known = spared.iter().find(|known| known.victim == victim);
-        known.is_some_and(|known| run.get().wrapping_sub(known.run) >= QUICK)
+        let mut spared = self.spared.borrow_mut();
+        let known = spared.iter_mut().find(|known| known.victim == victim);
+        known.is_some_and(|known| {
+            known.is_quick = run.get().wrapping_sub(known.run) >= QUICK;
+            known.is_quick
+        })
     }
 
     /// Notes that the search has found something.
@@ -142,48 +140,33 @@ impl StealPolicy {
         self.in_vain.set(0);
     }
 
-    /// Ends a search in vain; `run` are the tasks that each processor has run. After some such
-    /// searches in a row, those that have run their tasks themselves all the time are offered to
-    /// `watch`, which says whether the thief watches them.
+    /// Ends a search in vain; `run` are the tasks that each processor has run. The quick ones are
+    /// offered to `watch`, which says whether the thief watches them; and after some such searches
+    /// in a row, all that have run their tasks themselves meanwhile.
     pub(crate) fn ends_in_vain(
         &self,
-        run: impl Iterator<Item = u64>,
+        run: impl Iterator<Item = u64> + Clone,
         mut watch: impl FnMut(usize) -> bool,
-    ) {
+    ) -> Vec<Watched> {
         let before = self.in_vain.replace(self.in_vain.get() + 1);
+        let mut first = self.run.borrow_mut();
         if before == 0 {
-            let mut first = self.run.borrow_mut();
             first.clear();
-            first.extend(run);
-        } else if before == SEARCHES_IN_VAIN {
+            first.extend(run.clone());
+        }
+        let is_patient = before < SEARCHES_IN_VAIN;
+        if !is_patient {
             self.in_vain.set(0);
-            let mut spared = self.spared.borrow_mut();
-            for (victim, (run, first)) in run.zip(&*self.run.borrow()).enumerate() {
-                if run.wrapping_sub(*first) >= QUICK && watch(victim) {
-                    spared.retain(|known| known.victim != victim);
-                    spared.push(SparedVictim {
-                        victim,
-                        sole: None,
-                        run,
-                        watched: true,
-                    });
-                }
-            }
         }
-    }
-
-    /// Marks this victim, which was spared, as watched by the thief from now on.
-    pub(crate) fn mark_watched(&self, victim: usize) {
-        let mut spared = self.spared.borrow_mut();
-        if let Some(known) = spared.iter_mut().find(|known| known.victim == victim) {
-            known.watched = true;
-        }
-    }
-
-    /// Ends the search, and returns the victims that the thief watches.
-    pub(crate) fn take_watched(&self) -> Vec<SparedVictim> {
-        let mut spared = self.spared.borrow_mut();
-        spared.extract_if(.., |known| known.watched).collect()
+        let spared = self.spared.borrow();
+        let watched = run.enumerate().filter(|&(victim, run)| {
+            let ran_all = || matches!(first.get(victim), Some(first) if run - first >= QUICK);
+            let is_quick = |known: &SparedVictim| known.victim == victim && known.is_quick;
+            (spared.iter().any(is_quick) || !is_patient && ran_all()) && watch(victim)
+        });
+        watched
+            .map(|(victim, run)| Watched { victim, run })
+            .collect()
     }
 }
 
@@ -204,7 +187,7 @@ mod tests {
         let (policy, run) = (StealPolicy::default(), Counter::default());
         let worker = Worker::new();
         worker.push(1);
-        let spares = |mode| policy.spares(mode, 7, sole(&worker), &run, || false);
+        let spares = |mode| policy.spares(mode, 7, sole(&worker), &run);
         policy.begin_search();
         policy.begin_round();
         assert!(spares(StealMode::Spare), "not seen before");
@@ -216,7 +199,7 @@ mod tests {
         assert!(!spares(StealMode::SpareOnce), "and again");
         assert!(policy.has_spared());
         policy.begin_round();
-        assert!(!spares(StealMode::Take) && !policy.has_spared());
+        assert!(!policy.has_spared() && !policy.is_quick(7, &run));
     }
 
     #[test]
@@ -226,16 +209,16 @@ mod tests {
         worker.push(1);
         policy.begin_search();
         assert!(!policy.is_quick(7, &run), "not spared yet");
-        policy.spares(StealMode::Spare, 7, sole(&worker), &run, || false);
+        policy.spares(StealMode::Spare, 7, sole(&worker), &run);
         run.add(QUICK - 1);
         assert!(!policy.is_quick(7, &run));
+        let all = || [0; 9].into_iter();
+        assert!(policy.ends_in_vain(all(), |_| true).is_empty());
         run.add(1);
         assert!(policy.is_quick(7, &run) && !policy.is_quick(8, &run));
-        assert!(policy.take_watched().is_empty());
-        policy.mark_watched(7);
-        let watched = policy.take_watched();
+        assert!(policy.ends_in_vain(all(), |_| false).is_empty(), "another does");
+        let watched = policy.ends_in_vain(all(), |_| true);
         assert!(watched.len() == 1 && watched[0].victim == 7);
-        assert!(policy.take_watched().is_empty());
     }
 
     /// A failure: a thief goes on searching in vain for ever, or watches one that has rested.
@@ -244,8 +227,7 @@ mod tests {
         let policy = StealPolicy::default();
         let search = |run: u64| {
             policy.begin_search();
-            policy.ends_in_vain([run, 7].into_iter(), |_| true);
-            policy.take_watched()
+            policy.ends_in_vain([run, 7].into_iter(), |_| true)
         };
         let nothing = |run| assert!(search(run).is_empty(), "after {run}");
         (0..4).for_each(nothing);

@@ -17,7 +17,7 @@ use crate::protocol::state::synced::BoundId;
 use crate::protocol::{ControlWord, Grant, Permit};
 use crate::queues::shared::Shared;
 use crate::queues::source::{Found, Piece};
-use crate::queues::steal_policy::SparedVictim;
+use crate::queues::steal_policy::Watched;
 use crate::stats::{Counter, Counters};
 
 /// A thread, on its own stack.
@@ -39,7 +39,7 @@ pub(crate) struct Machine<'thread, T, R> {
 #[derive(Default)]
 #[must_use = "the machine waits for what it is told to do next"]
 pub(crate) struct Vacated {
-    pub(crate) watched: Vec<SparedVictim>,
+    pub(crate) watched: Vec<Watched>,
     /// The processor that it waits for, if it watches.
     pub(crate) processor: usize,
 }
