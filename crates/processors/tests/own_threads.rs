@@ -167,7 +167,7 @@ fn the_others_do_without_a_thread_that_does_not_come() {
             pool.schedule(task);
             assert_eq!(told.tasks.recv(), Ok(task));
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         pool.stop();
         present.join().unwrap();
     });
@@ -199,7 +199,7 @@ fn a_pool_ends_when_none_of_its_threads_comes() {
     pool.schedule(7);
     pool.stop();
     drop(threads);
-    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(pool.wait_quiescent(None), Err(NeverQuiescent));
     let missing = pool.threads();
     assert_eq!(
         (missing.threads, missing.started, missing.refused),
@@ -322,7 +322,7 @@ fn a_start_that_failed_gives_its_work_up() {
     assert!(matches!(started, Err(StartError::Thread(_))));
     kept.unwrap().run();
     assert!(told.tasks.try_recv().is_err());
-    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(pool.wait_quiescent(None), Err(NeverQuiescent));
     assert_eq!(told.runners(), 2, "here, and as the source");
 }
 

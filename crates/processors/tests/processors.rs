@@ -155,7 +155,7 @@ fn a_tree_is_counted_by_a_runner_without_a_pool() {
         let (pool, test) = pool(processors);
         let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
         pool.inject(Task::Tree(12));
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         assert_eq!(test.leaves.load(Ordering::Relaxed), 1 << 12);
         let stats = pool.stats().into_iter().reduce(|all, one| all + one);
         assert_eq!(stats.unwrap().scheduled, (1 << 13) - 2, "all but the root");

@@ -45,7 +45,7 @@ impl PoolHost {
 
 impl Host for PoolHost {
     fn notify(&self) {
-        self.with(|threads| threads.notify_behind_fence());
+        self.with(|threads| threads.notify());
     }
 
     fn nudge_threads(&self) {

@@ -217,7 +217,7 @@ mod tests {
         while (0..2).any(|processor| coordinator.is_watched(processor)) {
             thread::yield_now();
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         pool.stop();
         machines.join();
     }

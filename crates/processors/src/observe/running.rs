@@ -142,7 +142,7 @@ impl<T: Send + 'static> Processors<T> {
             }
         };
         let start = || thread::Builder::new().name(name).spawn(main);
-        pool.handles.start(usize::MAX, start)?;
+        pool.handles.start(start)?;
         let to_wake = unparker.get_or_init(|| to_wake);
         // It may have been over before there was anybody to be woken.
         if pool.shared.coordinator.is_over() {

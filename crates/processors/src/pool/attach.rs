@@ -49,15 +49,6 @@ impl<T: Send + 'static> Processors<T> {
         self.shared.coordinator.is_ending()
     }
 
-    /// [`notify`](Self::notify), for a caller that has passed a `SeqCst` fence since it put it
-    /// there.
-    #[doc(hidden)] // for a source that has sleepers of its own, and so had to pass one
-    #[inline]
-    pub fn notify_behind_fence(&self) {
-        self.shared.coordinator.wake_one_behind_fence();
-        self.shared.long_turns.put();
-    }
-
     /// Wakes every thread of the pool that waits for a processor, or for something to do with the
     /// one it has: each calls [`nudged`](Source::nudged) of the source before it waits on. A thread
     /// that does something else calls it before it waits the next time. An unpark for each thread;

@@ -314,7 +314,6 @@ impl<T: Send + 'static> Processors<T> {
 impl<T> fmt::Debug for Processors<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Processors")
-            .field("processors", &self.shared.queues.processors)
             .field("coordinator", &self.shared.coordinator)
             .finish_non_exhaustive()
     }

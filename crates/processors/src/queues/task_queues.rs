@@ -1,6 +1,5 @@
 //! All the places where ordinary tasks wait.
 
-use std::fmt;
 use std::time::Instant;
 
 use filch_deque::{Steal, Stealer, Worker};
@@ -127,14 +126,6 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
                 Steal::Empty => return moved,
             }
         }
-    }
-}
-
-impl<T> fmt::Debug for Processor<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Processor")
-            .field("counters", &self.counters)
-            .finish_non_exhaustive()
     }
 }
 

@@ -23,8 +23,6 @@ pub trait AnyPool: Send + Sync {
     /// # Errors
     /// As there.
     fn watch_long_turns(self: Arc<Self>) -> io::Result<()>;
-    #[doc(hidden)] // as there
-    fn notify_behind_fence(&self);
     /// [`Processors::notify`].
     fn notify(&self);
     /// [`Processors::nudge_threads`].
@@ -55,10 +53,6 @@ impl<T: Send + 'static> AnyPool for Processors<T> {
 
     fn notify(&self) {
         Self::notify(self);
-    }
-
-    fn notify_behind_fence(&self) {
-        Self::notify_behind_fence(self);
     }
 
     fn nudge_threads(&self) {

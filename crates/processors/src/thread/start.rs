@@ -190,7 +190,7 @@ impl<T: Send + 'static> Processors<T> {
         if let Some(bytes) = self.config.stack_size {
             builder = builder.stack_size(bytes);
         }
-        self.handles.start(machine, || builder.spawn(main))
+        self.handles.start(|| builder.spawn(main))
     }
 
     /// Runs on the calling thread as machine number `machine`, until it is told to exit; the thread
@@ -206,7 +206,7 @@ impl<T: Send + 'static> Processors<T> {
         Machine::new(pool, &*runner, machine, &parker).main(scratch);
         // A caller that joins the threads expects that they keep nothing any more.
         drop_contained(runner);
-        pool.handles.join_former(machine);
+        pool.handles.join_finished();
         coordinator.exit(machine, parker);
         pool.end_after(machine);
     }
@@ -215,7 +215,7 @@ impl<T: Send + 'static> Processors<T> {
     fn cannot_begin(&self, machine: usize) {
         let shared = &self.shared;
         let bound = shared.coordinator.bound_as(machine);
-        self.handles.join_former(machine);
+        self.handles.join_finished();
         shared.coordinator.refuse(machine);
         let left = bound.and_then(|id| shared.bound_tasks.close(id));
         left.into_iter()

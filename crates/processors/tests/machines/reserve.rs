@@ -69,7 +69,7 @@ fn a_thread_that_cannot_be_had() {
     pool.inject(free(move |_| {
         other.wait();
     }));
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     finish(&pool, machines);
     assert_eq!(pool.stats()[0].blocked_in_place, 0);
     let late = Processors::reserve_thread(&pool);

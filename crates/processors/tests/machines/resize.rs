@@ -53,7 +53,7 @@ fn as_many_run_at_once_as_there_are_processors() {
                 together.wait();
             }));
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
     }
     finish(&pool, machines);
 }
@@ -98,7 +98,7 @@ fn resizes_under_load_lose_nothing() {
             }
         }));
     }
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     over.store(true, Ordering::Relaxed);
     for resizer in resizers {
         assert!(resizer.join().unwrap() > 0);
@@ -170,7 +170,7 @@ fn who_is_one_too_many_wakes_who_stays() {
         // Until the other one sleeps.
         (0..1000).for_each(|_| std::thread::yield_now());
         shrunk.send(()).unwrap();
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
     }
     finish(&pool, machines);
 }

@@ -63,11 +63,11 @@ fn two_processors_do_not_wake_each_other_for_each_piece() {
     let (pool, machines) = started(processors(2));
     let source = attached(&pool);
     for _ in 0..WAVES {
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         source.left.store(PIECES, Ordering::Relaxed);
         pool.notify();
     }
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     let parks = parks(&pool);
     finish(&pool, machines);
     assert_eq!(source.ran.load(Ordering::Relaxed), WAVES * PIECES);
@@ -97,7 +97,7 @@ fn a_processor_that_may_not_search_takes_pieces() {
         }
         pieces.left.store(0, Ordering::Relaxed);
     }));
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     let parks = parks(&pool);
     finish(&pool, machines);
     assert!(parks <= 8, "{parks} times asleep in {CALLS} calls");

@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::time::Instant;
 
@@ -92,7 +92,7 @@ fn pieces_come_after_tasks_and_before_idle_priority() {
     pool.give_way(as_job("task b"));
     pool.inject(as_job("task a"));
     let machines = Processors::start(&pool, Arc::new(Jobs)).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     finish(&pool, machines);
     let expected = [
         "task a", "task b", "piece 1", "piece 2", "task c", "piece 3", "idle",
@@ -124,22 +124,6 @@ fn a_piece_has_a_processor_and_gives_it_away() {
     assert_eq!(stats.blocked_in_place, 0);
 }
 
-/// The thread sleeps, and is woken by a caller that has passed the fence itself. A failure: a hang.
-#[test]
-fn a_caller_may_pass_the_fence_itself() {
-    let (pool, machines) = started(processors(1));
-    let source = attached(&pool);
-    let (done, is_done) = mpsc::channel();
-    for number in 0..100 {
-        let done = done.clone();
-        source.put(move || done.send(number).unwrap());
-        fence(Ordering::SeqCst);
-        pool.notify_behind_fence();
-        assert_eq!(is_done.recv(), Ok(number));
-    }
-    finish(&pool, machines);
-}
-
 #[test]
 fn a_second_source_is_refused() {
     let pool = Pool::new(processors(1)).unwrap();
@@ -155,7 +139,7 @@ fn a_second_source_is_refused() {
 fn what_is_in_a_source_when_it_is_attached_runs() {
     for _ in 0..100 {
         let (pool, machines) = started(processors(2));
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         let source = Arc::new(Closures::default());
         let meeting = Arc::new(Barrier::new(3));
         for _ in 0..2 {
@@ -215,7 +199,7 @@ fn quiescence_and_the_end_wait_for_pieces() {
                 let resized = pool.resize(count);
                 assert!(!matches!(resized, Err(ResizeError::Stopped)));
             }
-            pool.wait_quiescent().unwrap();
+            pool.wait_quiescent(None).unwrap();
             assert_eq!(ran.load(Ordering::Relaxed), 31);
         }
         finish(&pool, machines);
@@ -266,7 +250,7 @@ fn a_piece_for_a_pool_that_is_over_stays() {
     let source = attached(&pool);
     finish(&pool, machines);
     offer(&pool, &source, || unreachable!("the pool is over"));
-    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(pool.wait_quiescent(None), Err(NeverQuiescent));
     assert!(!source.is_empty());
 }
 

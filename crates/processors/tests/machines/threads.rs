@@ -58,7 +58,7 @@ fn surplus_threads_leave() {
                 });
             }));
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         assert!(pool.threads().spares <= 3);
     }
     finish(&pool, machines);

@@ -195,7 +195,7 @@ fn calls_resizes_and_quiescence() {
                     }));
                 }
                 let resizer = resizer(pool);
-                pool.wait_quiescent().unwrap();
+                pool.wait_quiescent(None).unwrap();
                 assert_eq!(ran.load(Ordering::SeqCst), 4);
                 resizer.join().unwrap();
             });

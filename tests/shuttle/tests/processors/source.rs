@@ -91,7 +91,7 @@ fn two_threads_do_not_wake_each_other_for_each_piece() {
     explore("nobody sleeps beside pieces", 2_000, || {
         let pool = with_pool(2, |pool| {
             let source = Closures::attached(pool);
-            pool.wait_quiescent().unwrap();
+            pool.wait_quiescent(None).unwrap();
             for _ in 0..20 {
                 source.put(|| ());
             }
@@ -117,7 +117,7 @@ fn what_is_in_a_source_when_it_is_attached_runs() {
                 source.put(move || _ = meeting.wait());
             }
             // Every thread has had its second look, or will have it in a moment.
-            pool.wait_quiescent().unwrap();
+            pool.wait_quiescent(None).unwrap();
             pool.attach(StdArc::new(source)).unwrap();
             meeting.wait();
         });
@@ -154,7 +154,7 @@ fn pieces_calls_resizes_and_quiescence() {
                     });
                 }
                 let resizer = resizer(pool);
-                pool.wait_quiescent().unwrap();
+                pool.wait_quiescent(None).unwrap();
                 assert_eq!(ran.load(Ordering::SeqCst), 6);
                 resizer.join().unwrap();
             });

@@ -177,14 +177,6 @@ impl Coordinator {
         self.wake_one_unless(|| false)
     }
 
-    /// Does what `wake_one` does, for a caller that has passed a `SeqCst` fence since it published.
-    #[inline]
-    pub fn wake_one_behind_fence(&self) {
-        if let Some(processor) = self.idle.processor_to_wake_behind_fence(|| false) {
-            self.send_to_search(processor);
-        }
-    }
-
     /// Wakes a processor, as [`wake_one`](Self::wake_one) does, for a task in the deque of the
     /// caller's processor, which has just put it there, or takes another one first; but not if it
     /// is the only task there and the processor is watched.

@@ -2,7 +2,6 @@
 //! reaches its local part.
 
 use std::cell::Cell;
-use std::fmt;
 use std::marker::PhantomData;
 
 use filch_sync::CachePadded;
@@ -13,7 +12,7 @@ use filch_sync::cell::UnsafeCell;
 /// the lock.
 ///
 /// It can be handed to another thread, but two may not use it at once: Send, not Sync.
-#[derive(PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 #[must_use = "a processor whose permit is dropped never runs again"]
 pub struct Permit {
     processor: usize,
@@ -42,12 +41,6 @@ impl Permit {
     /// Gives the right up, to the thread that is told the number.
     pub fn into_number(self) -> usize {
         self.processor
-    }
-}
-
-impl fmt::Debug for Permit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Permit({})", self.processor)
     }
 }
 
