@@ -31,7 +31,7 @@ pub use api::{
 #[cfg(not(all(loom, feature = "loom")))]
 #[doc(hidden)] // for compat/rayon-core, which has threads and a global pool of its own
 pub use api::{once_pool::OncePool, threads::usual_stack_size};
-pub use filch_processors::ResizeError;
+pub use filch_processors::PoolError;
 pub use report::{Doing, ThreadReport};
 pub use scope::Scope;
 pub use worker::Worker;

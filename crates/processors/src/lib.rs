@@ -19,15 +19,13 @@ mod pool;
 #[doc(hidden)] // for the models, which explore the protocol without queues and main loops
 pub mod protocol;
 mod queues;
-mod random;
 mod stats;
 mod thread;
 
 pub use filch_injector::AllocateError;
 pub use observe::dump::Dump;
-pub use observe::look::QueueLengths;
-pub use observe::running::{Inside, RunningTask};
-pub use pool::config::{Config, StartError};
+pub use observe::look::{Inside, QueueLengths, RunningTask};
+pub use pool::config::{Config, PoolError};
 #[doc(hidden)] // for the schedulers, whose threads must not wait for one another
 pub use pool::current::is_machine;
 pub use pool::current::with_source;
@@ -42,10 +40,9 @@ pub use queues::source::{AttachError, Piece, Source};
 #[doc(hidden)] // for the schedulers, which count per worker too
 pub use stats::Counter;
 pub use stats::ProcessorStats;
+pub use thread::bound::BoundThread;
 #[cfg(not(all(loom, feature = "loom")))]
 pub use thread::handle::{AnyPool, PoolHandle};
-pub use thread::reserve::{BoundThread, ReserveError};
-pub use thread::resize::ResizeError;
 
 #[doc = include_str!("../ARCHITECTURE.md")]
 pub mod architecture {}

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 
 use filch_parker::{AdaptiveSpinner, Parker, Spin, Unparker};
-use filch_processors::{Machines, PoolHandle, Processors, ResizeError};
+use filch_processors::{Machines, PoolError, PoolHandle, Processors};
 use filch_sync::Arc;
 
 use crate::api::config::{Config, StartError};
@@ -121,7 +121,7 @@ impl Pool {
         start: impl FnOnce(
             &Arc<Processors<Infallible>>,
             Arc<Threads>,
-        ) -> Result<Machines, filch_processors::StartError>,
+        ) -> Result<Machines, PoolError>,
     ) -> Result<Self, StartError> {
         let takes_caller = config.takes_caller;
         let count = config.thread_count()? - usize::from(takes_caller);
@@ -173,13 +173,13 @@ impl Pool {
     /// first. Blocking, while threads are started.
     ///
     /// # Errors
-    /// [`ResizeError`]; the pool goes on with the number that it says. A pool whose only thread is
-    /// the caller has none to resize: [`ResizeError::Stopped`].
-    pub fn resize(&self, threads: usize) -> Result<usize, ResizeError> {
+    /// [`PoolError`]; the pool goes on with the number that it says. A pool whose only thread is
+    /// the caller has none to resize: [`PoolError::Stopped`].
+    pub fn resize(&self, threads: usize) -> Result<usize, PoolError> {
         match (&self.processors, &self.lent_by) {
             (Some(processors), _) => processors.resize(threads),
             (None, Some(lender)) => lender.resize(threads),
-            (None, None) => Err(ResizeError::Stopped),
+            (None, None) => Err(PoolError::Stopped),
         }
     }
 

@@ -96,7 +96,9 @@ impl Pool {
     fn found_on(threads: &PoolHandle) -> Result<Self, StartError> {
         let jobs = threads.source::<Jobs>().ok_or(StartError::Taken)?;
         let host = jobs.host.as_ref().ok_or(StartError::Taken)?;
-        Arc::clone(threads).watch_long_turns().map_err(StartError::Thread)?;
+        Arc::clone(threads)
+            .watch_long_turns()
+            .map_err(StartError::Thread)?;
         let shared = Arc::clone(&jobs.shared);
         Ok(Self::lent(shared, Arc::clone(host), threads.clone()))
     }

@@ -40,7 +40,7 @@ impl<T: Send + 'static> Processors<T> {
     /// pool.inject(7);
     /// println!("{}", pool.dump());
     /// # assert!(pool.dump().to_string().contains("global queue: 1"));
-    /// # Ok::<(), filch_processors::StartError>(())
+    /// # Ok::<(), filch_processors::PoolError>(())
     /// ```
     pub fn dump(&self) -> Dump {
         let mut text = String::new();

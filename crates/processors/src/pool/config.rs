@@ -133,15 +133,15 @@ impl Config {
     }
 
     /// The numbers, checked: processors to begin with, at most, and threads.
-    pub(crate) fn resolve(&self) -> Result<(usize, usize, usize), StartError> {
+    pub(crate) fn resolve(&self) -> Result<(usize, usize, usize), PoolError> {
         let parallelism = parallelism();
         let possible = Idle::MAX_PROCESSORS;
         let max = self.max_processors.unwrap_or(possible);
         let processors = self.processors.unwrap_or_else(|| parallelism.min(max));
         for (asked, max) in [(max, possible), (processors, max)] {
             match asked {
-                0 => return Err(StartError::NoProcessors),
-                _ if asked > max => return Err(StartError::TooManyProcessors { asked, max }),
+                0 => return Err(PoolError::NoProcessors),
+                _ if asked > max => return Err(PoolError::TooManyProcessors { asked, max }),
                 _ => {}
             }
         }
@@ -150,7 +150,7 @@ impl Config {
             .unwrap_or_else(|| (4 * parallelism).max(processors).min(possible));
         let threads = self.thread_limit.unwrap_or(512 + places);
         if threads < processors {
-            return Err(StartError::TooFewThreads {
+            return Err(PoolError::TooFewThreads {
                 limit: threads,
                 processors,
             });
@@ -172,10 +172,10 @@ const MAX_WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// The largest number of machines that a pool has places for: a million, at some 40 bytes each.
 const MAX_THREADS: usize = 1 << 20;
 
-/// The reason why a pool could not be started.
+/// The reason why a pool could not be started, resized, or given one more thread.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum StartError {
+pub enum PoolError {
     /// A pool of no processors could never run anything.
     NoProcessors,
     /// More processors than the idle list can name, or than [`Config::max_processors`] says.
@@ -192,43 +192,61 @@ pub enum StartError {
         /// The processors to begin with.
         processors: usize,
     },
-    /// The pool runs already.
+    /// There may be no thread for one of the new processors: that limit is reached.
+    Threads {
+        /// The number of processors now.
+        reached: usize,
+    },
+    /// No more threads can be reserved. (Or a moment ago: threads that were released may not have
+    /// exited yet.)
+    Reserved {
+        /// The largest number of reserved threads.
+        limit: usize,
+    },
+    /// The pool has not been started.
+    NotRunning,
+    /// The pool has been started already.
     AlreadyStarted,
-    /// The pool has been stopped.
+    /// The pool has been told to stop. If that came in the middle of a resize, some of the new
+    /// processors may be there.
     Stopped,
-    /// The system refused the first thread, or one of those that are started at once.
+    /// The system refused a thread.
     Thread(io::Error),
 }
 
-impl fmt::Display for StartError {
+impl fmt::Display for PoolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProcessors => f.write_str("0 processors can run nothing: ask for at least 1"),
-            Self::TooManyProcessors { asked, max } => {
-                write!(
-                    f,
-                    "{asked} processors are more than the {max} that are possible: ask for fewer"
-                )
-            }
-            Self::TooFewThreads { limit, processors } => {
-                write!(
-                    f,
-                    "{limit} threads are not enough for {processors} processors: raise the limit"
-                )
-            }
-            Self::AlreadyStarted => f.write_str("the processors have been started already"),
-            Self::Stopped => f.write_str("the processors have been stopped"),
-            Self::Thread(error) => {
-                write!(
-                    f,
-                    "the system refused a thread ({error}): raise its limit of threads"
-                )
-            }
+            Self::TooManyProcessors { asked, max } => write!(
+                f,
+                "{asked} processors are more than the {max} that the pool may have: ask for \
+                 fewer, or make it with a larger `max_processors`"
+            ),
+            Self::TooFewThreads { limit, processors } => write!(
+                f,
+                "{limit} threads are not enough for {processors} processors: raise the limit"
+            ),
+            Self::Threads { reached } => write!(
+                f,
+                "no more threads than `thread_limit` says: there are {reached} processors now"
+            ),
+            Self::Reserved { limit } => write!(
+                f,
+                "{limit} threads are reserved, which is the most that may be: release one"
+            ),
+            Self::NotRunning => f.write_str("the pool has not been started"),
+            Self::AlreadyStarted => f.write_str("the pool has been started already"),
+            Self::Stopped => f.write_str("the pool has been stopped"),
+            Self::Thread(error) => write!(
+                f,
+                "the system refused a thread ({error}): raise its limit of threads"
+            ),
         }
     }
 }
 
-impl Error for StartError {
+impl Error for PoolError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Thread(error) => Some(error),

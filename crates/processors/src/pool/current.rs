@@ -11,8 +11,8 @@ use filch_sync::thread_local;
 use crate::protocol::Coordinator;
 use crate::protocol::state::grant::{ShownTask, task_label};
 use crate::protocol::state::permit::PermitCell;
-use crate::queues::shared::Shared;
 use crate::queues::source::{Source, SourceSlot};
+use crate::queues::task_queues::Shared;
 
 /// The part of a machine, or a guest, that the code which it runs can reach.
 pub(crate) struct Current<'thread> {

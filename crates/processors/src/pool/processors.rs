@@ -8,15 +8,13 @@ use filch_injector::AllocateError;
 use filch_parker::Unparker;
 use filch_sync::{Arc, Mutex, MutexGuard, lock};
 
-use crate::pool::config::{Config, StartError};
+use crate::pool::config::{Config, PoolError};
 use crate::pool::current;
 use crate::pool::runner::{Awaited, Visit};
 use crate::pool::threads::Handles;
 use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
-use crate::queues::bound_tasks::BoundTasks;
-use crate::queues::shared::Shared;
-use crate::queues::task_queues::{Processor, TaskQueues};
+use crate::queues::task_queues::{BoundTasks, Processor, Shared, TaskQueues};
 use crate::stats::{ProcessorStats, Progress};
 
 /// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
@@ -60,9 +58,9 @@ impl<T: Send + 'static> Processors<T> {
     /// seen to double the cost of a task. Put such words on lines of their own.
     ///
     /// # Errors
-    /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`],
-    /// [`StartError::TooFewThreads`].
-    pub fn new(config: Config) -> Result<Arc<Self>, StartError> {
+    /// [`PoolError::NoProcessors`], [`PoolError::TooManyProcessors`],
+    /// [`PoolError::TooFewThreads`].
+    pub fn new(config: Config) -> Result<Arc<Self>, PoolError> {
         Self::make(config, None)
     }
 
@@ -73,11 +71,11 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// # Errors
     /// As `new`.
-    pub fn with_prefetch(config: Config, prefetch: fn(&T)) -> Result<Arc<Self>, StartError> {
+    pub fn with_prefetch(config: Config, prefetch: fn(&T)) -> Result<Arc<Self>, PoolError> {
         Self::make(config, Some(prefetch))
     }
 
-    fn make(config: Config, prefetch: Option<fn(&T)>) -> Result<Arc<Self>, StartError> {
+    fn make(config: Config, prefetch: Option<fn(&T)>) -> Result<Arc<Self>, PoolError> {
         let (processors, places, threads) = config.resolve()?;
         let coordinator = Coordinator::new(places, processors, threads, config.spare_threads);
         let runner: RunnerSlot<T> = StdArc::new(Mutex::new(None));
@@ -295,18 +293,15 @@ impl<T: Send + 'static> Processors<T> {
     /// that joins all.
     ///
     /// # Errors
-    /// The pool has not been started, or it has been stopped: what the caller has for that.
-    pub(crate) fn lock_running<E>(
-        &self,
-        not_started: E,
-        stopped: E,
-    ) -> Result<MutexGuard<'_, ()>, E> {
+    /// The pool has not been started, or it has been stopped.
+    pub(crate) fn lock_running(&self) -> Result<MutexGuard<'_, ()>, PoolError> {
         let guard = lock(&self.handles.resizing);
         // In this order: if there is no runner because the pool is over, it has been stopped.
         let has_runner = lock(&self.runner).is_some();
-        match self.is_ending() {
-            true => Err(stopped),
-            false => has_runner.then_some(guard).ok_or(not_started),
+        match (self.is_ending(), has_runner) {
+            (true, _) => Err(PoolError::Stopped),
+            (_, false) => Err(PoolError::NotRunning),
+            (_, true) => Ok(guard),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod bound;
 mod going_idle;
-mod guests;
 mod handoff;
 pub(crate) mod quiescence;
 mod resize;

@@ -7,10 +7,8 @@ use std::time::Instant;
 
 use filch_injector::{Injector, Mark};
 
-use crate::queues::global_queue::{GlobalMark, GlobalQueue};
-use crate::queues::shared::{Local, Shared};
 use crate::queues::source::Found;
-use crate::queues::task_queues::{Processor, TaskQueues};
+use crate::queues::task_queues::{GlobalMark, GlobalQueue, Local, Processor, Shared, TaskQueues};
 use crate::queues::turn_clock::{Due, Nanos, TurnClock};
 
 /// A processor's knowledge of whose turn it is.

@@ -5,10 +5,9 @@ use filch_deque::Steal;
 use filch_sync::{hint, thread};
 
 use crate::queues::fairness::oldest;
-use crate::queues::shared::{Local, Shared};
 use crate::queues::source::Found;
 use crate::queues::steal_policy::StealMode;
-use crate::queues::task_queues::Processor;
+use crate::queues::task_queues::{Local, Processor, Shared};
 
 /// Rounds through all victims in which some race was lost, before the thread yields between rounds.
 const RACES: u32 = 4;

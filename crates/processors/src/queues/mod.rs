@@ -1,10 +1,7 @@
 //! The queues of tasks, and the order in which a processor looks for one.
 
-pub(crate) mod bound_tasks;
 pub(crate) mod fairness;
 mod find_work;
-pub(crate) mod global_queue;
-pub(crate) mod shared;
 #[expect(
     unsafe_code,
     reason = "what a piece of another crate's work is, its maker knows"

@@ -1,9 +1,10 @@
-//! The policy on a victim's only task: a thief takes it, or leaves it to the victim for a while.
+//! Stealing: which victim a thief begins with, and whether it takes a victim's only task, or leaves it
+//! to the victim for a while.
 //!
 //! The victim is likely to come for that task next, and has its data at hand; a thief that took it
 //! would soon be robbed of the next one in return. So the rounds of a search spare it at first. The
 //! last round takes it, unless the victim has come for one task after the other meanwhile: then the
-//! thief watches it (`watching.rs`). So it does if it was woken again and again, and each time the
+//! thief watches it when it goes idle. So it does if it was woken again and again, and each time the
 //! victim had come for the task before the search began.
 
 use std::cell::{Cell, RefCell};
@@ -25,11 +26,11 @@ pub(crate) const PAUSES_AFTER_SPARING: u32 = 64;
 
 /// Tasks that a victim must have run, since a search first spared one, to be trusted to come for
 /// the next one as well.
-const QUICK: u64 = 4;
+pub(crate) const QUICK: u64 = 4;
 
 /// Searches in vain that may follow the first one before the thief watches whoever made it search.
 /// Where tasks take longer than a search, none of these sees that the victim is quick.
-const SEARCHES_IN_VAIN: u32 = 4;
+pub(crate) const SEARCHES_IN_VAIN: u32 = 4;
 
 /// The treatment of a victim's only task in a round of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,86 +171,29 @@ impl StealPolicy {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use filch_deque::{Sole, Worker};
+/// Picks victims: xorshift64*, a few instructions per number (Vigna, "An experimental exploration
+/// of Marsaglia's xorshift generators, scrambled", 2016). Thieves need to differ from each other,
+/// not to be unpredictable.
+#[derive(Debug)]
+pub(crate) struct Random(Cell<u64>);
 
-    use super::{QUICK, SEARCHES_IN_VAIN, StealMode, StealPolicy};
-    use crate::stats::Counter;
-
-    /// The victim's only task.
-    fn sole(worker: &Worker<u32>) -> Sole {
-        worker.stealer().sole().expect("there is one")
+impl Random {
+    /// Makes one sequence per seed. Consecutive seeds are spread by an odd constant, and none
+    /// becomes zero.
+    pub(crate) fn new(seed: usize) -> Self {
+        Self(Cell::new(
+            (seed as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+        ))
     }
 
-    #[test]
-    fn a_task_is_spared_until_it_is_found_again() {
-        let (policy, run) = (StealPolicy::default(), Counter::default());
-        let worker = Worker::new();
-        worker.push(1);
-        let spares = |mode| policy.spares(mode, 7, sole(&worker), &run);
-        policy.begin_search();
-        policy.begin_round();
-        assert!(spares(StealMode::Spare), "not seen before");
-        assert!(spares(StealMode::Spare), "however often");
-        assert!(!spares(StealMode::SpareOnce), "the same one");
-        worker.pop();
-        worker.push(2);
-        assert!(spares(StealMode::SpareOnce), "another one");
-        assert!(!spares(StealMode::SpareOnce), "and again");
-        assert!(policy.has_spared());
-        policy.begin_round();
-        assert!(!policy.has_spared() && !policy.is_quick(7, &run));
-    }
-
-    #[test]
-    fn only_a_quick_victim_that_was_spared_is_watched() {
-        let (policy, run) = (StealPolicy::default(), Counter::default());
-        let worker = Worker::new();
-        worker.push(1);
-        policy.begin_search();
-        assert!(!policy.is_quick(7, &run), "not spared yet");
-        policy.spares(StealMode::Spare, 7, sole(&worker), &run);
-        run.add(QUICK - 1);
-        assert!(!policy.is_quick(7, &run));
-        let all = || [0; 9].into_iter();
-        assert!(policy.ends_in_vain(all(), |_| true).is_empty());
-        run.add(1);
-        assert!(policy.is_quick(7, &run) && !policy.is_quick(8, &run));
-        assert!(policy.ends_in_vain(all(), |_| false).is_empty(), "another does");
-        let watched = policy.ends_in_vain(all(), |_| true);
-        assert!(watched.len() == 1 && watched[0].victim == 7);
-    }
-
-    /// A failure: a thief goes on searching in vain for ever, or watches one that has rested.
-    #[test]
-    fn who_makes_a_thief_search_in_vain_is_watched() {
-        let policy = StealPolicy::default();
-        let search = |run: u64| {
-            policy.begin_search();
-            policy.ends_in_vain([run, 7].into_iter(), |_| true)
-        };
-        let nothing = |run| assert!(search(run).is_empty(), "after {run}");
-        (0..4).for_each(nothing);
-        policy.has_found();
-        (4..8).for_each(nothing);
-        let watched = search(8);
-        assert!(watched.len() == 1 && watched[0].victim == 0 && watched[0].run == 8);
-        (9..9 + u64::from(SEARCHES_IN_VAIN)).for_each(nothing);
-    }
-
-    #[test]
-    fn rounds_become_less_sparing() {
-        let modes: Vec<_> = [0, 3, 4, 15, 16].map(StealMode::of_round).into();
-        assert_eq!(
-            modes,
-            [
-                StealMode::Spare,
-                StealMode::Spare,
-                StealMode::SpareOnce,
-                StealMode::SpareOnce,
-                StealMode::Take
-            ]
-        );
+    /// Returns a number below `n`, which is not zero.
+    pub(crate) fn below(&self, n: usize) -> usize {
+        let mut state = self.0.get();
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        self.0.set(state);
+        let high = state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32;
+        ((high * n as u64) >> 32) as usize
     }
 }

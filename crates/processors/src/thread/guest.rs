@@ -14,7 +14,7 @@ use crate::pool::processors::Processors;
 use crate::pool::runner::{Awaited, Runner, Visit};
 use crate::protocol::state::grant::A_PIECE;
 use crate::protocol::state::permit::PermitCell;
-use crate::queues::shared::Shared;
+use crate::queues::task_queues::Shared;
 
 /// The longest time that a guest goes on with a task that comes again, after its first turn.
 const LONGEST: Duration = Duration::from_micros(100);

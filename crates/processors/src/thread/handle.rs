@@ -5,9 +5,9 @@ use std::sync::Arc as StdArc;
 
 use filch_sync::Arc;
 
+use crate::pool::config::PoolError;
 use crate::pool::processors::Processors;
 use crate::queues::source::{AttachError, Source, SourceSlot};
-use crate::thread::resize::ResizeError;
 
 /// A reference to a pool, whatever its tasks are: what a second scheduler needs to run its work, as
 /// pieces of a [`Source`], on the same threads. It does not keep the threads, but the queues: a
@@ -39,7 +39,7 @@ pub trait AnyPool: Send + Sync {
     ///
     /// # Errors
     /// As there.
-    fn resize(&self, count: usize) -> Result<usize, ResizeError>;
+    fn resize(&self, count: usize) -> Result<usize, PoolError>;
 }
 
 impl<T: Send + 'static> AnyPool for Processors<T> {
@@ -75,7 +75,7 @@ impl<T: Send + 'static> AnyPool for Processors<T> {
         Self::count(self)
     }
 
-    fn resize(&self, count: usize) -> Result<usize, ResizeError> {
+    fn resize(&self, count: usize) -> Result<usize, PoolError> {
         Self::resize(self, count)
     }
 }

@@ -15,9 +15,9 @@ use crate::protocol::state::grant::{A_PIECE, Activity, MachineShared};
 use crate::protocol::state::permit::PermitCell;
 use crate::protocol::state::synced::BoundId;
 use crate::protocol::{ControlWord, Grant, Permit};
-use crate::queues::shared::Shared;
 use crate::queues::source::{Found, Piece};
 use crate::queues::steal_policy::Watched;
+use crate::queues::task_queues::Shared;
 use crate::stats::{Counter, Counters};
 
 /// A thread, on its own stack.

@@ -5,14 +5,13 @@
 //! [`Processors`]: crate::Processors
 
 mod blocking;
-mod bound;
+pub(crate) mod bound;
 mod guest;
 #[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
 mod long_turns;
 mod machine;
-pub(crate) mod reserve;
-pub(crate) mod resize;
+mod resize;
 mod search;
 mod shutdown;
 mod start;

@@ -8,11 +8,11 @@ use filch_sync::hint;
 
 use crate::pool::runner::Runner;
 use crate::protocol::{Grant, Permit};
-use crate::queues::shared::Shared;
 use crate::queues::source::Found;
 use crate::queues::steal_policy::{
     PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, Watched, YIELDING_ROUNDS,
 };
+use crate::queues::task_queues::Shared;
 use crate::thread::machine::{Machine, Vacated};
 
 /// Pauses of a processor whose tasks come from outside, before each further look: for so long the

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Arc, lock, thread};
 
-use crate::pool::config::StartError;
+use crate::pool::config::PoolError;
 use crate::pool::processors::{AnyRunner, Processors};
 use crate::pool::runner::{Awaited, Runner, Visit};
 use crate::pool::threads::{Machines, Thread};
@@ -59,9 +59,9 @@ impl<T: Send + 'static> Processors<T> {
     /// there is none left, since no thread gets a scratch, the pool is over.
     ///
     /// # Errors
-    /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`], after which
+    /// [`PoolError::AlreadyStarted`]; [`PoolError::Stopped`]; [`PoolError::Thread`], after which
     /// the pool is stopped.
-    pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
+    pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, PoolError> {
         Self::start_by(pool, runner, |count| pool.start_threads(count, 1))
     }
 
@@ -73,13 +73,13 @@ impl<T: Send + 'static> Processors<T> {
     pub fn start_all<R: Runner<T>>(
         pool: &Arc<Self>,
         runner: Arc<R>,
-    ) -> Result<Machines, StartError> {
+    ) -> Result<Machines, PoolError> {
         Self::start_by(pool, runner, |count| pool.start_threads(count, count))
     }
 
-    fn start_threads(&self, count: usize, threads: usize) -> Result<(), StartError> {
+    fn start_threads(&self, count: usize, threads: usize) -> Result<(), PoolError> {
         let started = (self.shared.coordinator).start(count, threads, &self.shared.queues);
-        started.map_err(StartError::Thread)
+        started.map_err(PoolError::Thread)
     }
 
     /// [`start_all`](Self::start_all), with threads that `spawn` makes: it says why there is none,
@@ -100,7 +100,7 @@ impl<T: Send + 'static> Processors<T> {
         pool: &Arc<Self>,
         runner: Arc<R>,
         mut spawn: impl FnMut(Thread) -> io::Result<()>,
-    ) -> Result<Machines, StartError> {
+    ) -> Result<Machines, PoolError> {
         let of_threads = Arc::clone(&runner);
         Self::start_by(pool, runner, |count| {
             let mut refusal = None;
@@ -119,7 +119,7 @@ impl<T: Send + 'static> Processors<T> {
             };
             match pool.shared.coordinator.expect_all(count, make) {
                 true => Ok(()),
-                false => Err(refusal.map_or(StartError::Stopped, StartError::Thread)),
+                false => Err(refusal.map_or(PoolError::Stopped, PoolError::Thread)),
             }
         })
     }
@@ -152,16 +152,16 @@ impl<T: Send + 'static> Processors<T> {
     fn start_by<R: Runner<T>>(
         pool: &Arc<Self>,
         runner: Arc<R>,
-        start: impl FnOnce(usize) -> Result<(), StartError>,
-    ) -> Result<Machines, StartError> {
+        start: impl FnOnce(usize) -> Result<(), PoolError>,
+    ) -> Result<Machines, PoolError> {
         let resizing = lock(&pool.handles.resizing);
         if pool.is_ending() {
-            return Err(StartError::Stopped);
+            return Err(PoolError::Stopped);
         }
         {
             let mut slot = lock(&pool.runner);
             if slot.is_some() {
-                return Err(StartError::AlreadyStarted);
+                return Err(PoolError::AlreadyStarted);
             }
             *slot = Some(StdArc::new(InPool {
                 pool: Arc::clone(pool),

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 
-use filch_processors::{Config, ResizeError, StartError};
+use filch_processors::{Config, PoolError};
 
 use crate::pool::{Pool, finish, job, processors, started};
 
@@ -11,31 +11,31 @@ use crate::pool::{Pool, finish, job, processors, started};
 fn impossible_sizes() {
     assert!(matches!(
         Pool::new(processors(4).max_processors(3)),
-        Err(StartError::TooManyProcessors { asked: 4, max: 3 })
+        Err(PoolError::TooManyProcessors { asked: 4, max: 3 })
     ));
     assert!(matches!(
         Pool::new(processors(4).thread_limit(3)),
-        Err(StartError::TooFewThreads {
+        Err(PoolError::TooFewThreads {
             limit: 3,
             processors: 4
         })
     ));
     assert!(matches!(
         Pool::new(Config::default().max_processors(0)),
-        Err(StartError::NoProcessors)
+        Err(PoolError::NoProcessors)
     ));
     let waiting = Pool::new(processors(1)).unwrap();
-    assert!(matches!(waiting.resize(1), Err(ResizeError::NotRunning)));
+    assert!(matches!(waiting.resize(1), Err(PoolError::NotRunning)));
     let (pool, machines) = started(processors(1).max_processors(3));
-    assert!(matches!(pool.resize(0), Err(ResizeError::NoProcessors)));
+    assert!(matches!(pool.resize(0), Err(PoolError::NoProcessors)));
     assert!(matches!(
         pool.resize(4),
-        Err(ResizeError::TooManyProcessors { asked: 4, max: 3 })
+        Err(PoolError::TooManyProcessors { asked: 4, max: 3 })
     ));
     assert_eq!(pool.resize(3).unwrap(), 1);
     assert_eq!((pool.count(), pool.max_count()), (3, 3));
     finish(&pool, machines);
-    assert!(matches!(pool.resize(2), Err(ResizeError::Stopped)));
+    assert!(matches!(pool.resize(2), Err(PoolError::Stopped)));
 }
 
 /// Exactly as many tasks run at once as there are processors, after each change.

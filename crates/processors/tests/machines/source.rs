@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::time::Instant;
 
 use filch_injector::Injector;
-use filch_processors::{NeverQuiescent, Piece, Processors, ResizeError, Source};
+use filch_processors::{NeverQuiescent, Piece, PoolError, Processors, Source};
 
 use crate::pool::{Jobs, Pool, finish, job, processors, started};
 
@@ -197,7 +197,7 @@ fn quiescence_and_the_end_wait_for_pieces() {
         if round % 2 == 0 {
             for count in [1, 3] {
                 let resized = pool.resize(count);
-                assert!(!matches!(resized, Err(ResizeError::Stopped)));
+                assert!(!matches!(resized, Err(PoolError::Stopped)));
             }
             pool.wait_quiescent(None).unwrap();
             assert_eq!(ran.load(Ordering::Relaxed), 31);

@@ -4,17 +4,17 @@
 mod batch;
 mod lanes;
 mod pieces;
+mod steal_policy;
+mod task_queues;
 
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::protocol::{Coordinator, LongTurns, Permit};
-use crate::queues::bound_tasks::BoundTasks;
-use crate::queues::shared::Shared;
 use crate::queues::source::{self, Found};
 use crate::queues::steal_policy::StealMode;
-use crate::queues::task_queues::TaskQueues;
+use crate::queues::task_queues::{BoundTasks, Shared, TaskQueues};
 
 thread_local! {
     static ELAPSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
