@@ -1,17 +1,4 @@
 #![doc = include_str!("../README.md")]
-//!
-//! # The source
-//!
-//! | folder | what is in it |
-//! |---|---|
-//! | `protocol/state/` | shared words, what one lock guards, and the `Coordinator` over them |
-//! | `protocol/` | how processors change hands: operations on that state, explored by loom |
-//! | `queues/` | where tasks wait, and the order in which a processor looks for one |
-//! | `pool/` | `Processors` and what it consists of: what a user of the crate has |
-//! | `observe/` | what a pool is seen to do |
-//! | `thread/` | what threads do: their main loop, and each operation that starts, stops or moves them |
-//!
-//! A file imports only from its own folder and from those above it in the table.
 #![deny(unsafe_code)]
 
 mod observe;

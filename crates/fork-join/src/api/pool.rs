@@ -118,10 +118,7 @@ impl Pool {
 
     fn start_by(
         mut config: Config,
-        start: impl FnOnce(
-            &Arc<Processors<Infallible>>,
-            Arc<Threads>,
-        ) -> Result<Machines, PoolError>,
+        start: impl FnOnce(&Arc<Processors<Infallible>>, Arc<Threads>) -> Result<Machines, PoolError>,
     ) -> Result<Self, StartError> {
         let takes_caller = config.takes_caller;
         let count = config.thread_count()? - usize::from(takes_caller);

@@ -8,9 +8,8 @@ use std::ptr::{self, NonNull};
 use filch_parker::Parker;
 use filch_sync::thread_local;
 
-use crate::protocol::Coordinator;
 use crate::protocol::state::grant::{ShownTask, task_label};
-use crate::protocol::state::permit::PermitCell;
+use crate::protocol::{Coordinator, Permit};
 use crate::queues::source::{Source, SourceSlot};
 use crate::queues::task_queues::Shared;
 
@@ -18,7 +17,7 @@ use crate::queues::task_queues::Shared;
 pub(crate) struct Current<'thread> {
     pub(crate) place: Place<'thread>,
     /// The permit of its processor; none while it is in a blocking call.
-    pub(crate) permit: PermitCell,
+    pub(crate) permit: Cell<Option<Permit>>,
     /// `None` for a guest, which is soon gone: the source knows threads that stay.
     pub(crate) source: Option<&'thread SourceSlot>,
 }
@@ -37,6 +36,21 @@ pub(crate) enum Place<'thread> {
 }
 
 impl Current<'_> {
+    /// The number of its processor.
+    #[inline]
+    pub(crate) fn processor(&self) -> Option<usize> {
+        self.with_permit(Permit::processor)
+    }
+
+    /// Calls `look` with the permit, if there is one. `look` runs no task, and finds none here.
+    #[inline]
+    pub(crate) fn with_permit<R>(&self, look: impl FnOnce(&Permit) -> R) -> Option<R> {
+        let permit = self.permit.take()?;
+        let seen = look(&permit);
+        self.permit.set(Some(permit));
+        Some(seen)
+    }
+
     /// The label of the task that it runs, if that has one.
     pub(crate) fn label(&self, coordinator: &Coordinator) -> Option<NonZeroU64> {
         let machine = match &self.place {

@@ -61,7 +61,7 @@ impl<T: Send + 'static> Processors<T> {
     /// [`PoolError::NoProcessors`], [`PoolError::TooManyProcessors`],
     /// [`PoolError::TooFewThreads`].
     pub fn new(config: Config) -> Result<Arc<Self>, PoolError> {
-        Self::make(config, None)
+        Self::with_prefetch(config, |_| ())
     }
 
     /// Makes a pool as [`new`](Self::new) does, for tasks that stand for memory that another thread
@@ -72,10 +72,6 @@ impl<T: Send + 'static> Processors<T> {
     /// # Errors
     /// As `new`.
     pub fn with_prefetch(config: Config, prefetch: fn(&T)) -> Result<Arc<Self>, PoolError> {
-        Self::make(config, Some(prefetch))
-    }
-
-    fn make(config: Config, prefetch: Option<fn(&T)>) -> Result<Arc<Self>, PoolError> {
         let (processors, places, threads) = config.resolve()?;
         let coordinator = Coordinator::new(places, processors, threads, config.spare_threads);
         let runner: RunnerSlot<T> = StdArc::new(Mutex::new(None));
@@ -129,7 +125,6 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Puts the task into the deque of the caller's processor. If it has none: the task.
     #[inline]
-    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     fn push_here(&self, task: T) -> Option<T> {
         let (queues, coordinator) = (&self.shared.queues, &self.shared.coordinator);
         let mut task = Some(task);
@@ -152,8 +147,7 @@ impl<T: Send + 'static> Processors<T> {
             }
         };
         // In a blocking call the thread has none.
-        // SAFETY: none of these knows of the cell, and none runs a task.
-        current::with_current(&self.shared, |current| unsafe { current.permit.with(push) });
+        current::with_current(&self.shared, |current| current.with_permit(push));
         task
     }
 
@@ -205,7 +199,6 @@ impl<T: Send + 'static> Processors<T> {
 
     /// [`give_way`](Self::give_way), as the last thing that a task does in its turn. If nothing
     /// else is runnable, the processor keeps `task` and runs it next: no other one is woken for it.
-    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     pub fn give_way_at_end(&self, task: T) {
         let queues = &self.shared.queues;
         let mut task = Some(task);
@@ -220,8 +213,7 @@ impl<T: Send + 'static> Processors<T> {
                 task = local.deque.try_push(lone).err();
             }
         };
-        // SAFETY: none of these knows of the cell, and none runs a task.
-        current::with_current(&self.shared, |current| unsafe { current.permit.with(keep) });
+        current::with_current(&self.shared, |current| current.with_permit(keep));
         if let Some(task) = task {
             self.give_way(task);
         }
@@ -258,7 +250,7 @@ impl<T: Send + 'static> Processors<T> {
     /// not in a blocking call. It may be another one after each [`blocking`](Self::blocking) call.
     #[inline]
     pub fn current(&self) -> Option<usize> {
-        current::with_current(&self.shared, |current| current.permit.processor()).flatten()
+        current::with_current(&self.shared, |current| current.processor()).flatten()
     }
 
     /// The [label](crate::Runner::label) of the task that the calling thread is in the middle of,

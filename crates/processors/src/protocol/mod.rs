@@ -8,7 +8,6 @@ mod resize;
 mod starting;
 pub(crate) mod state;
 pub(crate) mod threads;
-mod watch;
 
 pub use bound::AfterBound;
 pub use state::control::ControlWord;

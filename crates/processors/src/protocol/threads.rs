@@ -1,11 +1,5 @@
-//! The number of machines, and the coming and going of threads.
-//!
-//! A place for a machine is made by a start, by a resize, by a reservation, and by a machine that
-//! has a processor and is about to block while there is no spare; its thread comes with its first
-//! grant. At most one per processor is wanted at a time, however many calls block: so no timer is
-//! needed to prevent a storm. At the limit a blocking call keeps its processor. Bound threads have
-//! a limit of their own, and one thread per processor that has been told to exit may come on top of
-//! it.
+//! The number of machines, and the coming and going of threads and guests. At most one place per
+//! processor is made at a time, however many calls block, so no timer is needed against a storm.
 
 use filch_parker::Parker;
 use filch_sync::atomic::Ordering;

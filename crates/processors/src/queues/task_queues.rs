@@ -15,8 +15,8 @@ use crate::protocol::state::permit::{Locals, Permit};
 use crate::protocol::state::synced::BoundId;
 use crate::protocol::{Coordinator, LongTurns};
 use crate::queues::fairness::{AgeOrder, Fairness};
+use crate::queues::find_work::{Random, StealPolicy};
 use crate::queues::source::SourceSlot;
-use crate::queues::steal_policy::{Random, StealPolicy};
 use crate::stats::Counters;
 
 /// The queues, and the protocol over them.
@@ -31,7 +31,7 @@ pub(crate) struct Shared<T> {
     /// The clock of turn-taking.
     pub(crate) clock: fn() -> Instant,
     /// Asks the cache for the memory of a task that will soon run here.
-    pub(crate) prefetch: Option<fn(&T)>,
+    pub(crate) prefetch: fn(&T),
 }
 
 impl<T> Shared<T> {

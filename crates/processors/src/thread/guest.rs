@@ -1,7 +1,7 @@
 //! A guest: a thread from outside that waits for a task, and runs it, and no other, on a processor
 //! that was idle. The argument is in [`architecture`](crate::architecture).
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -12,8 +12,8 @@ use filch_sync::{Arc, lock};
 use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
 use crate::pool::runner::{Awaited, Runner, Visit};
+use crate::protocol::Permit;
 use crate::protocol::state::grant::A_PIECE;
-use crate::protocol::state::permit::PermitCell;
 use crate::queues::task_queues::Shared;
 
 /// The longest time that a guest goes on with a task that comes again, after its first turn.
@@ -62,7 +62,7 @@ impl Visit {
                 place: &place,
                 task: &processor.guest,
             },
-            permit: PermitCell::empty(),
+            permit: Cell::new(None),
             source: None,
         };
         processor.counters.visits.add(1);
@@ -87,11 +87,8 @@ impl Visit {
                 if now.duration_since(*began.get_or_insert(now)) >= LONGEST {
                     return;
                 }
-                let permit = current.permit.take();
-                next = permit
-                    .as_ref()
-                    .and_then(|permit| shared.queues.locals.get(permit).deque.pop());
-                current.permit.replace(permit);
+                let pop = |permit: &Permit| shared.queues.locals.get(permit).deque.pop();
+                next = current.with_permit(pop).flatten();
             }
         };
         let outcome = current::enter(shared, &current, || {

@@ -12,11 +12,10 @@ use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
 use crate::pool::runner::Runner;
 use crate::protocol::state::grant::{A_PIECE, Activity, MachineShared};
-use crate::protocol::state::permit::PermitCell;
 use crate::protocol::state::synced::BoundId;
 use crate::protocol::{ControlWord, Grant, Permit};
+use crate::queues::find_work::Watched;
 use crate::queues::source::{Found, Piece};
-use crate::queues::steal_policy::Watched;
 use crate::queues::task_queues::Shared;
 use crate::stats::{Counter, Counters};
 
@@ -60,7 +59,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
             parker,
             current: Current {
                 place: Place::Machine(machine, parker),
-                permit: PermitCell::empty(),
+                permit: Cell::new(None),
                 source: Some(&shared.queues.source),
             },
             public: shared.coordinator.machine(machine),
@@ -69,7 +68,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
     }
 
     pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
-        if let Some(processor) = self.current.permit.processor() {
+        if let Some(processor) = self.current.processor() {
             self.shared.queues.processors[processor].counters.run.add(1);
             self.runner.on_processor(processor, scratch);
         }
@@ -109,7 +108,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
 
     /// Adds one to a counter of the machine's processor.
     pub(crate) fn count(&self, counter: impl FnOnce(&Counters) -> &Counter) {
-        if let Some(processor) = self.current.permit.processor() {
+        if let Some(processor) = self.current.processor() {
             counter(&self.shared.queues.processors[processor].counters).add(1);
         }
     }
@@ -219,7 +218,6 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
 
     /// Returns what to do between two tasks.
     #[inline]
-    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     fn next(&self, control: ControlWord, seen: ControlWord) -> Next<T> {
         let shared = self.shared;
         let next = |permit: &Permit| {
@@ -235,11 +233,10 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 None => Next::Search { looks: false },
             }
         };
-        // SAFETY: none of these knows of the cell, and none runs a task, or calls the source.
-        let Some(next) = (unsafe { self.current.permit.with(next) }) else {
-            unreachable!("a machine that runs tasks has a processor");
-        };
-        next
+        match self.current.with_permit(next) {
+            Some(next) => next,
+            None => unreachable!("a machine that runs tasks has a processor"),
+        }
     }
 
     /// Runs it, or sends a task to the thread that it is bound to.

@@ -9,7 +9,6 @@ pub(crate) mod bound;
 mod guest;
 #[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
-mod long_turns;
 mod machine;
 mod resize;
 mod search;

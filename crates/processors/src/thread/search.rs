@@ -8,10 +8,10 @@ use filch_sync::hint;
 
 use crate::pool::runner::Runner;
 use crate::protocol::{Grant, Permit};
-use crate::queues::source::Found;
-use crate::queues::steal_policy::{
+use crate::queues::find_work::{
     PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, Watched, YIELDING_ROUNDS,
 };
+use crate::queues::source::Found;
 use crate::queues::task_queues::Shared;
 use crate::thread::machine::{Machine, Vacated};
 
@@ -37,8 +37,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let shared = self.shared;
         let local = shared.queues.locals.get(&permit);
         let first = match looks {
-            true => (local.check_fairness(shared, true))
-                .or_else(|| local.unsearched(shared).map(Found::Task)),
+            true => local.next(shared, true),
             false => None,
         };
         let mut searching = false;

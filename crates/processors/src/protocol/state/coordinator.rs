@@ -1,19 +1,5 @@
 //! The state of a pool's protocol, which machine has which processor, and the wake-up path. The
-//! arguments are in [`architecture`](crate::architecture).
-//!
-//! A processor is, at any time, in one of four places, and each way between them is a
-//! happens-before edge:
-//!
-//! | where its [`Permit`] is | how it gets away from there |
-//! |---|---|
-//! | with a machine, which runs tasks | the machine gives it away |
-//! | on the idle stack, a machine waits | a pop: one winner (Release and Acquire on the word) |
-//! | in a machine's grant | that machine finds it (Release and Acquire on the grant) |
-//! | inactive (not started, retired, or the pool is over) | under the lock |
-//!
-//! A machine without a processor is attached to one on the stack, or is a spare or a waiter, or is
-//! in a blocking call, or is bound and waits for a task, or exits. Only the thread that has taken
-//! it from there may grant it anything, so it has one grant at most.
+//! arguments, and the ways of a permit, are in [`architecture`](crate::architecture).
 
 use std::sync::OnceLock;
 use std::{fmt, io};

@@ -6,14 +6,15 @@ mod lanes;
 mod pieces;
 mod steal_policy;
 mod task_queues;
+mod turn_clock;
 
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::protocol::{Coordinator, LongTurns, Permit};
+use crate::queues::find_work::StealMode;
 use crate::queues::source::{self, Found};
-use crate::queues::steal_policy::StealMode;
 use crate::queues::task_queues::{BoundTasks, Shared, TaskQueues};
 
 thread_local! {
@@ -83,7 +84,7 @@ impl World {
                 long_turns: LongTurns::new(processors),
                 watch_interval: Duration::ZERO,
                 clock: now,
-                prefetch: None,
+                prefetch: |_| (),
             },
             free: vec![Duration::ZERO; processors],
             kinds: Vec::new(),

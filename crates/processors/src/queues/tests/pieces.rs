@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Kind, MICRO, MILLI, World, is_pair, is_yielder, mixture};
+use crate::queues::find_work::StealMode;
 use crate::queues::source::Found;
 use crate::queues::source::tests::Endless;
-use crate::queues::steal_policy::StealMode;
 
 fn attach(world: &World, micros: usize) {
     let attached = world.shared.queues.source.attach(Arc::new(Endless(micros)));

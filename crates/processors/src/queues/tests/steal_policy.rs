@@ -2,7 +2,7 @@
 
 use filch_deque::{Sole, Worker};
 
-use crate::queues::steal_policy::{QUICK, Random, SEARCHES_IN_VAIN, StealMode, StealPolicy};
+use crate::queues::find_work::{QUICK, Random, SEARCHES_IN_VAIN, StealMode, StealPolicy};
 use crate::stats::Counter;
 
 /// The victim's only task.
