@@ -8,7 +8,7 @@ use std::ptr::{self, NonNull};
 // std's in a model, too: it orders nothing.
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use filch_processors::Piece;
+use filch_processors::ExternalTask;
 
 use crate::current;
 use crate::latch::Latch;
@@ -100,8 +100,8 @@ impl JobRef {
 }
 
 impl Found {
-    /// Turns the job into a piece, as a pool of processors has it.
-    pub(crate) fn into_piece(self) -> Piece {
+    /// Turns the job into an external task, as a pool of processors has it.
+    pub(crate) fn into_external_task(self) -> ExternalTask {
         /// # Safety
         /// It was a job, which the caller has, and calls this with once.
         unsafe fn run<const IS_ISOLATED: bool>(job: NonNull<()>) {
@@ -120,9 +120,9 @@ impl Found {
             true => run::<true>,
             false => run::<false>,
         };
-        // SAFETY: a piece is run once, and so is the job, which may run on any thread at any time
-        // (contract of `JobRef::new`).
-        unsafe { Piece::new(self.job.0.cast(), run) }
+        // SAFETY: an external task is run once, and so is the job, which may run on any thread at
+        // any time (contract of `JobRef::new`).
+        unsafe { ExternalTask::new(self.job.0.cast(), run) }
     }
 }
 

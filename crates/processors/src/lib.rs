@@ -23,7 +23,7 @@ pub use pool::threads::{Machines, Thread};
 pub use protocol::quiescence::NeverQuiescent;
 pub use protocol::state::synced::BoundId;
 pub use protocol::threads::ThreadStats;
-pub use queues::source::{AttachError, Piece, Source};
+pub use queues::source::{AttachError, ExternalTask, Source};
 #[doc(hidden)] // for the schedulers, which count per worker too
 pub use stats::Counter;
 pub use stats::ProcessorStats;

@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use filch_processors::{
-    Config, Machines, NeverQuiescent, Piece, PoolError, Processors, Runner, Source, Thread,
+    Config, ExternalTask, Machines, NeverQuiescent, PoolError, Processors, Runner, Source, Thread,
 };
 
 type Pool = Arc<Processors<u32>>;
@@ -36,7 +36,7 @@ impl Runner<u32> for Tells {
 }
 
 impl Source for Tells {
-    fn take(&self) -> Option<Piece> {
+    fn take(&self) -> Option<ExternalTask> {
         None
     }
 

@@ -66,8 +66,8 @@ impl Host for PoolHost {
         }
     }
 
-    fn make_way(&self) {
-        self.with(|threads| threads.make_way());
+    fn yield_if_requested(&self) {
+        self.with(|threads| threads.yield_if_requested());
     }
 
     fn is_ending(&self) -> bool {

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use filch_sync::lock;
 
 use crate::pool::processors::Processors;
-use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
+use crate::protocol::state::grant::{Activity, EXTERNAL_TASK, task_label};
 
 /// The text of a snapshot of a pool; made by [`Processors::dump`].
 ///
@@ -138,8 +138,8 @@ impl<T: Send + 'static> Processors<T> {
                 Activity::Waits => ("back from a blocking call, waits for a processor", None),
             };
             write!(text, "  {}: {activity}", self.name(look.machine))?;
-            if look.shown == A_PIECE {
-                write!(text, " (a piece of the source)")?;
+            if look.shown == EXTERNAL_TASK {
+                write!(text, " (an external task of the source)")?;
             } else if let Some(label) = task_label(look.shown) {
                 write!(text, " ({})", describe(label))?;
             }

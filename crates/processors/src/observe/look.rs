@@ -12,7 +12,7 @@ use filch_sync::panic::catch_panic;
 use filch_sync::{Arc, lock, thread};
 
 use crate::pool::processors::Processors;
-use crate::protocol::state::grant::{A_PIECE, Activity, MachineShared, task_label};
+use crate::protocol::state::grant::{Activity, EXTERNAL_TASK, MachineShared, task_label};
 
 /// A look at a machine that has a thread, or at a guest.
 pub(crate) struct Look {
@@ -161,9 +161,9 @@ pub struct RunningTask {
 pub enum Inside {
     /// A task.
     Task,
-    /// A piece of the pool's [source](crate::Source).
-    Piece,
-    /// A [`blocking`](Processors::blocking) call of a task or a piece.
+    /// An external task of the pool's [source](crate::Source).
+    ExternalTask,
+    /// A [`blocking`](Processors::blocking) call of a task or an external task.
     BlockingCall,
     /// The end of the thread, of a pool that is over: the destructors of its scratch and, in the
     /// last one, of the [runner](crate::Runner).
@@ -171,8 +171,8 @@ pub enum Inside {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// The threads that are in the middle of a task or a piece, of a blocking call, or of their
-    /// last destructors. Takes some locks for a moment, and disturbs nothing else.
+    /// The threads that are in the middle of a task or an external task, of a blocking call, or of
+    /// their last destructors. Takes some locks for a moment, and disturbs nothing else.
     ///
     /// The time of a task is known from the first look on that found it: call this, or
     /// [`dump`](Self::dump), twice.
@@ -187,7 +187,7 @@ impl<T: Send + 'static> Processors<T> {
                 Activity::Runs => match look.shown {
                     // It searches, or is between two tasks.
                     0 => return None,
-                    A_PIECE => Inside::Piece,
+                    EXTERNAL_TASK => Inside::ExternalTask,
                     _ => Inside::Task,
                 },
             };
@@ -209,8 +209,8 @@ impl<T: Send + 'static> Processors<T> {
     /// `limit`, while it still runs. Tasks pay nothing: the thread looks at [what is
     /// running](Self::running) four times in each limit, and so comes up to half a limit late. A
     /// task that [blocks](Self::blocking) has given its processor away, and counts anew when it is
-    /// back; one that forks counts anew with each piece that its thread runs. Pieces and tasks
-    /// without a label are not reported. A panic in `call` is contained.
+    /// back; one that forks counts anew with each external task that its thread runs. External
+    /// tasks and tasks without a label are not reported. A panic in `call` is contained.
     ///
     /// The thread ends with the pool. Blocking, while it is started; does nothing if there is one.
     ///

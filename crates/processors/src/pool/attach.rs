@@ -6,16 +6,16 @@ use crate::pool::processors::Processors;
 use crate::queues::source::{AttachError, Source};
 
 impl<T: Send + 'static> Processors<T> {
-    /// Makes the pool's threads run the source's pieces behind the tasks, for good: a processor
-    /// that has found no task anywhere takes a piece; one that is never without tasks takes a piece
-    /// every 100 µs, or after each second task if these are longer. Called once, before or after
-    /// [`start`](Self::start), on a running pool as well. Progress as [`notify`](Self::notify),
-    /// which it ends with; blocking only beside another `attach`.
+    /// Makes the pool's threads run the source's external tasks behind the tasks, for good: a
+    /// processor that has found no task anywhere takes an external task; one that is never without
+    /// tasks takes an external task every 100 µs, or after each second task if these are longer.
+    /// Called once, before or after [`start`](Self::start), on a running pool as well. Progress as
+    /// [`notify`](Self::notify), which it ends with; blocking only beside another `attach`.
     ///
-    /// A piece runs as a task does: with a processor, so that [`blocking`](Self::blocking) gives
-    /// that away, and [`schedule`](Self::schedule) uses its deque; and a panic costs the piece
-    /// alone. No hook of the [`Runner`](crate::Runner) is called for it. A pool is not
-    /// [quiescent](Self::is_quiescent) while there are pieces; one that is told to
+    /// An external task runs as a task does: with a processor, so that [`blocking`](Self::blocking)
+    /// gives that away, and [`schedule`](Self::schedule) uses its deque; and a panic costs the
+    /// external task alone. No hook of the [`Runner`](crate::Runner) is called for it. A pool is
+    /// not [quiescent](Self::is_quiescent) while there are external tasks; one that is told to
     /// [`stop`](Self::stop) runs them first.
     ///
     /// All that the caller did before happens before each call of the source.
@@ -33,8 +33,8 @@ impl<T: Send + 'static> Processors<T> {
     /// searches. On any thread. A full fence and a load; wait-free if none is to be woken, else
     /// lock-free, plus a system call.
     ///
-    /// All that the caller did before happens before the piece is run, by the source's own means;
-    /// and before the look of a thread that was woken.
+    /// All that the caller did before happens before the external task is run, by the source's own
+    /// means; and before the look of a thread that was woken.
     #[inline]
     pub fn notify(&self) {
         self.shared.coordinator.wake_one();

@@ -10,7 +10,7 @@ use filch_sync::{Arc, Mutex, MutexGuard, lock};
 
 use crate::pool::config::{Config, PoolError};
 use crate::pool::current;
-use crate::pool::runner::{Awaited, Visit};
+use crate::pool::runner::{Awaited, CallerRuns};
 use crate::pool::threads::Handles;
 use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
@@ -35,8 +35,8 @@ pub(crate) trait AnyRunner<T>: Send + Sync {
     /// Asks the system for the thread of a machine.
     fn start_thread(&self, machine: usize) -> io::Result<()>;
 
-    /// Runs the task for a guest: see [`Visit::run`].
-    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>);
+    /// Runs the task for a guest: see [`CallerRuns::run`].
+    fn caller_runs(&self, visit: CallerRuns, task: T, awaited: &dyn Awaited<T>);
 
     /// Returns what the runner calls a task, for a [`Dump`](crate::Dump).
     fn label(&self, task: &T) -> Option<NonZeroU64>;

@@ -17,10 +17,11 @@ use crate::queues::task_queues::{GlobalMark, GlobalQueue, Local, Processor, Shar
 pub(crate) struct Fairness {
     /// Tells when the time is to be read.
     pub(crate) clock: TurnClock,
-    /// `true` if the last reading of the time brought a task of the global queue, or a piece.
+    /// `true` if the last reading of the time brought a task of the global queue, or an external
+    /// task.
     took_outside: Cell<bool>,
-    /// `true` if the last of these was a piece.
-    took_piece: Cell<bool>,
+    /// `true` if the last of these was an external task.
+    took_external: Cell<bool>,
     /// `true` if the last rotation was for a task that had given way.
     took_yielded: Cell<bool>,
     /// The age of tasks that have given way, beside those of the global queue.
@@ -35,7 +36,7 @@ impl Fairness {
         Self {
             clock: TurnClock::new(now),
             took_outside: Cell::new(false),
-            took_piece: Cell::new(false),
+            took_external: Cell::new(false),
             took_yielded: Cell::new(false),
             age_order,
             turn_of_tasks: Cell::new(None),
@@ -46,15 +47,15 @@ impl Fairness {
 impl<T: Send + 'static> Local<T> {
     /// Reads the time, after so many turns that it is to be read, and returns what comes first, if
     /// so much time has passed that something does: by turns the oldest task of the global queue,
-    /// or a piece of the source; and behind it, if that is due, a task that has waited while newer
-    /// ones ran. The calling thread has its permit in hand: what the source calls must not find it
-    /// where tasks find it. It has no turn if it `may_take_piece` not.
+    /// or an external task of the source; and behind it, if that is due, a task that has waited
+    /// while newer ones ran. The calling thread has its permit in hand: what the source calls must
+    /// not find it where tasks find it. It has no turn if it `may_take_external` not.
     #[cold]
     #[inline(never)]
     pub(crate) fn check_fairness(
         &self,
         shared: &Shared<T>,
-        may_take_piece: bool,
+        may_take_external: bool,
     ) -> Option<Found<T>> {
         let now = self.fair.clock.since_it_began((shared.clock)());
         // Beside a flood of long tasks from outside each look is due.
@@ -65,7 +66,7 @@ impl<T: Send + 'static> Local<T> {
         if due != Due::Nothing {
             processor.counters.looks.add(1);
             if !in_a_row {
-                outside = self.take_from_outside(shared, now, may_take_piece);
+                outside = self.take_from_outside(shared, now, may_take_external);
             }
         }
         let waited = match due {
@@ -95,20 +96,20 @@ impl<T: Send + 'static> Local<T> {
         }
     }
 
-    /// Takes one task of the global queue; or by turns a piece, if the source has had no turn for
-    /// so long as a look is away.
+    /// Takes one task of the global queue; or by turns an external task, if the source has had no
+    /// turn for so long as a look is away.
     fn take_from_outside(
         &self,
         shared: &Shared<T>,
         now: Nanos,
-        may_take_piece: bool,
+        may_take_external: bool,
     ) -> Option<Found<T>> {
-        let is_sources = may_take_piece
+        let is_sources = may_take_external
             && shared.queues.source.is_attached()
             && self.fair.clock.is_source_due(now);
-        let piece = || {
+        let external = || {
             self.fair.clock.source_was_asked(now);
-            shared.queues.source.take().map(Found::Piece)
+            shared.queues.source.take().map(Found::ExternalTask)
         };
         let task = || {
             // Mostly it is, and then that costs less than the attempt to take one.
@@ -117,14 +118,14 @@ impl<T: Send + 'static> Local<T> {
             }
             self.take_global(shared, 0).map(Found::Task)
         };
-        let found = match (is_sources, self.fair.took_piece.get()) {
+        let found = match (is_sources, self.fair.took_external.get()) {
             (false, _) => task(),
-            (true, false) => piece().or_else(task),
-            (true, true) => task().or_else(piece),
+            (true, false) => external().or_else(task),
+            (true, true) => task().or_else(external),
         }?;
         self.fair.took_outside.set(true);
-        let is_piece = matches!(found, Found::Piece(_));
-        self.fair.took_piece.set(is_piece);
+        let is_external = matches!(found, Found::ExternalTask(_));
+        self.fair.took_external.set(is_external);
         self.fair.clock.doubt(now);
         Some(found)
     }
@@ -336,8 +337,8 @@ impl TurnClock {
     }
 
     /// Returns whether the source has had no turn for as long as a look is away. Looks are more
-    /// frequent where turns are short, and a piece may be long: little time would be left for these
-    /// turns.
+    /// frequent where turns are short, and an external task may be long: little time would be left
+    /// for these turns.
     pub(crate) fn is_source_due(&self, now: Nanos) -> bool {
         now.saturating_sub(self.asked.get()) >= LOOK * 3 / 4
     }

@@ -1,7 +1,7 @@
 //! The order in which a processor looks for work: its own deque, the global queue, the tasks that
 //! have given way, the other processors' deques, the source, and last a task of idle priority. And
-//! whether a thief takes a victim's only task, or leaves it to the victim for a while, which has its
-//! data at hand and is likely to come for it next.
+//! whether a thief takes a victim's only task, or leaves it to the victim for a while, which has
+//! its data at hand and is likely to come for it next.
 
 use std::cell::{Cell, RefCell};
 use std::mem;
@@ -21,9 +21,9 @@ impl<T: Send + 'static> Local<T> {
     /// The next task that needs no search: the newest of its own, else the oldest of the global
     /// queue, else the oldest of those that have given way. At times it is another one's turn, or
     /// the source's, if it may have one: `fairness.rs`. The calling thread has its permit in hand.
-    pub(crate) fn next(&self, shared: &Shared<T>, may_take_piece: bool) -> Option<Found<T>> {
+    pub(crate) fn next(&self, shared: &Shared<T>, may_take_external: bool) -> Option<Found<T>> {
         let first = match self.fair.clock.tick() {
-            true => self.check_fairness(shared, may_take_piece),
+            true => self.check_fairness(shared, may_take_external),
             false => None,
         };
         first.or_else(|| self.unsearched(shared).map(Found::Task))
@@ -36,11 +36,11 @@ impl<T: Send + 'static> Local<T> {
         let queues = &shared.queues;
         let Some(until) = self.fair.turn_of_tasks.get() else {
             // What lies in the source is queued, too.
-            let piece = || queues.source.take().map(Found::Piece);
-            return self.next(shared, true).or_else(piece);
+            let external = || queues.source.take().map(Found::ExternalTask);
+            return self.next(shared, true).or_else(external);
         };
-        // A piece of the source might take long as well. A thread that does not count as searching
-        // moves no task from deque to deque.
+        // An external task of the source might take long as well. A thread that does not count as
+        // searching moves no task from deque to deque.
         let oldest = || queues.in_reach().iter().find_map(oldest).map(Found::Task);
         let task = match (shared.clock)() < until {
             true => self.next(shared, false).or_else(oldest),
@@ -58,21 +58,21 @@ impl<T: Send + 'static> Local<T> {
         self.unsearched(shared)
             .or_else(|| self.steal(shared, mode))
             .map(Found::Task)
-            .or_else(|| shared.queues.source.take().map(Found::Piece))
+            .or_else(|| shared.queues.source.take().map(Found::ExternalTask))
             .or_else(|| self.take_idle_priority(shared, mode).map(Found::Task))
     }
 
-    /// Takes a piece without a search, as a task of the global queue is taken; none while another
-    /// processor has tasks, which come first. If each piece took a search, two processors with
-    /// short pieces would wake each other for each: the one that is woken counts as searching, the
-    /// other one may not search then, and it would sleep beside the rest.
-    pub(crate) fn take_piece(&self, shared: &Shared<T>) -> Option<Found<T>> {
+    /// Takes an external task without a search, as a task of the global queue is taken; none while
+    /// another processor has tasks, which come first. If each external task took a search, two
+    /// processors with short external tasks would wake each other for each: the one that is woken
+    /// counts as searching, the other one may not search then, and it would sleep beside the rest.
+    pub(crate) fn take_external_task(&self, shared: &Shared<T>) -> Option<Found<T>> {
         let queues = &shared.queues;
         let has_task = |other: &Processor<T>| !other.stealer.is_empty();
         if !queues.source.is_attached() || queues.in_reach().iter().any(has_task) {
             return None;
         }
-        queues.source.take().map(Found::Piece)
+        queues.source.take().map(Found::ExternalTask)
     }
 
     #[inline(always)]

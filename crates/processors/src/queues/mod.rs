@@ -4,7 +4,7 @@ pub(crate) mod fairness;
 pub(crate) mod find_work;
 #[expect(
     unsafe_code,
-    reason = "what a piece of another crate's work is, its maker knows"
+    reason = "what an external task of another crate's work is, its maker knows"
 )]
 pub(crate) mod source;
 pub(crate) mod task_queues;

@@ -18,17 +18,17 @@ use filch_sync::panic::discard;
 /// 1. What is put into the source is announced with
 ///    [`Processors::notify`](crate::Processors::notify) *afterwards*. From the fence in that call
 ///    on, [`is_empty`](Self::is_empty) says `false` until it has been taken.
-/// 2. To take a piece is a `Release` operation on memory that `is_empty` reads: a thread that no
-///    longer sees the piece sees, after an `Acquire` fence, what its taker did before. Any
+/// 2. To take an external task is a `Release` operation on memory that `is_empty` reads: a thread
+///    that no longer sees the task sees, after an `Acquire` fence, what its taker did before. Any
 ///    compare-exchange of a deque with `Release` or more will do.
 /// 3. `take` and `is_empty` do not panic: the program would be aborted, since the thread has a
 ///    processor in hand. Neither waits, and neither calls the pool, except for `notify`.
 ///
-/// A source that breaks 1 or 2 has pieces that wait beside sleeping threads, or a pool that is over
-/// too early; it breaks no memory.
+/// A source that breaks 1 or 2 has external tasks that wait beside sleeping threads, or a pool that
+/// is over too early; it breaks no memory.
 ///
 /// A pool keeps its source as long as it lives itself. A source that keeps the pool in return keeps
-/// both for ever: let it have a `Weak`, or let the pieces know the pool.
+/// both for ever: let it have a `Weak`, or let the external tasks know the pool.
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -36,7 +36,7 @@ use filch_sync::panic::discard;
 /// use std::sync::{Arc, mpsc};
 ///
 /// # use filch_injector::Injector;
-/// use filch_processors::{Config, Piece, Processors, Runner, Source};
+/// use filch_processors::{Config, ExternalTask, Processors, Runner, Source};
 ///
 /// type Job = Box<dyn FnOnce() + Send>;
 ///
@@ -44,15 +44,15 @@ use filch_sync::panic::discard;
 /// struct Jobs(Injector<Job>);
 ///
 /// impl Source for Jobs {
-///     fn take(&self) -> Option<Piece> {
+///     fn take(&self) -> Option<ExternalTask> {
 ///         unsafe fn run(job: NonNull<()>) {
 ///             // SAFETY: from the box below, once.
 ///             let job: Box<Job> = unsafe { Box::from_raw(job.cast().as_ptr()) };
 ///             job();
 ///         }
 ///         let job = Box::leak(Box::new(self.0.pop()?));
-///         // SAFETY: the job is the piece's alone, is Send, and lives until it has run.
-///         Some(unsafe { Piece::new(NonNull::from(job).cast(), run) })
+///         // SAFETY: the job is the external task's alone, is Send, and lives until it has run.
+///         Some(unsafe { ExternalTask::new(NonNull::from(job).cast(), run) })
 ///     }
 ///
 ///     fn is_empty(&self) -> bool {
@@ -85,12 +85,12 @@ use filch_sync::panic::discard;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Source: Any + Send + Sync {
-    /// A piece for the calling thread, if there is one. One that loses a race for a piece tries
-    /// again: only "there is none" may send a thread to sleep.
+    /// An external task for the calling thread, if there is one. One that loses a race for an
+    /// external task tries again: only "there is none" may send a thread to sleep.
     ///
     /// Called by a thread that looks for work, in each round of its search; and by one that always
     /// has tasks, every 100 µs or less often. It should cost little where there is none.
-    fn take(&self) -> Option<Piece>;
+    fn take(&self) -> Option<ExternalTask>;
 
     /// Returns whether there is nothing that a thread could [take](Self::take). Called by any
     /// thread, after a sequentially consistent fence: relaxed loads will do.
@@ -112,29 +112,29 @@ pub trait Source: Any + Send + Sync {
         false
     }
 
-    /// Called when some threads have been in the same task or piece for long, while others wait:
-    /// each that runs a piece, or calls the source in the middle of a task, should soon ask
-    /// [`Processors::make_way`](crate::Processors::make_way). Called once a millisecond at most, on
-    /// a thread that runs nothing. The default does nothing. It must not wait. A panic is
+    /// Called when some threads have been in the same task or external task for long, while others
+    /// wait: each that runs an external task, or calls the source in the middle of a task, should
+    /// soon ask [`Processors::yield_if_requested`](crate::Processors::yield_if_requested). Called once a millisecond at
+    /// most, on a thread that runs nothing. The default does nothing. It must not wait. A panic is
     /// contained, and lost.
-    fn hurry(&self) {}
+    fn request_yield(&self) {}
 }
 
-/// A piece of work that was taken from a [`Source`]: one word, and what to do with it.
+/// A task of others, taken from a [`Source`]: one word, and what to do with it.
 ///
 /// One that is dropped instead of [run](Self::run) is forgotten, and never runs. A pool runs each
-/// piece that it takes.
-#[must_use = "a piece that is dropped never runs"]
-pub struct Piece {
+/// external task that it takes.
+#[must_use = "an external task that is dropped never runs"]
+pub struct ExternalTask {
     data: NonNull<()>,
     run: unsafe fn(NonNull<()>),
 }
 
 // SAFETY: `run(data)` may be called on any thread (contract of `new`).
-unsafe impl Send for Piece {}
+unsafe impl Send for ExternalTask {}
 
-impl Piece {
-    /// Makes a piece that is run by `run(data)`.
+impl ExternalTask {
+    /// Makes an external task that is run by `run(data)`.
     ///
     /// # Safety
     /// `run(data)` may be called once, by any thread, at any time from now on. So what `data`
@@ -154,9 +154,9 @@ impl Piece {
     }
 }
 
-impl fmt::Debug for Piece {
+impl fmt::Debug for ExternalTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Piece").field(&self.data).finish()
+        f.debug_tuple("ExternalTask").field(&self.data).finish()
     }
 }
 
@@ -172,10 +172,10 @@ impl fmt::Display for AttachError {
 
 impl Error for AttachError {}
 
-/// A task or a piece, found to be run.
+/// A task or an external task, found to be run.
 pub(crate) enum Found<T> {
     Task(T),
-    Piece(Piece),
+    ExternalTask(ExternalTask),
 }
 
 /// The source of a pool, if it has one.
@@ -208,9 +208,9 @@ impl SourceSlot {
         self.tell(Source::nudged).unwrap_or(false)
     }
 
-    /// Tells threads that run its pieces to ask whether they are to make way.
-    pub(crate) fn hurry(&self) {
-        self.tell(Source::hurry);
+    /// Tells threads that run its external tasks to ask whether they are to make way.
+    pub(crate) fn request_yield(&self) {
+        self.tell(Source::request_yield);
     }
 
     fn tell<R>(&self, tell: impl FnOnce(&dyn Source) -> R) -> Option<R> {
@@ -219,9 +219,9 @@ impl SourceSlot {
         told.map_err(discard).ok()
     }
 
-    /// A piece, if there is one. The calling thread has its permit in hand: what the source calls
-    /// must not find it where tasks find it.
-    pub(crate) fn take(&self) -> Option<Piece> {
+    /// An external task, if there is one. The calling thread has its permit in hand: what the
+    /// source calls must not find it where tasks find it.
+    pub(crate) fn take(&self) -> Option<ExternalTask> {
         self.ask(Source::take).flatten()
     }
 
@@ -262,29 +262,30 @@ pub(crate) mod tests {
     use std::ptr::{self, NonNull};
     use std::sync::Arc;
 
-    use super::{Piece, Source, SourceSlot};
+    use super::{ExternalTask, Source, SourceSlot};
 
     thread_local! {
         static MICROS: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// Returns how many microseconds the last piece takes that has run on this thread.
+    /// Returns how many microseconds the last external task takes that has run on this thread.
     pub(crate) fn last_micros() -> u32 {
         MICROS.get()
     }
 
-    /// A source that always has a piece, which takes so many microseconds, if that is not 0.
+    /// A source that always has an external task, which takes so many microseconds, if that is not
+    /// 0.
     pub(crate) struct Endless(pub(crate) usize);
 
     impl Source for Endless {
-        fn take(&self) -> Option<Piece> {
+        fn take(&self) -> Option<ExternalTask> {
             fn run(micros: NonNull<()>) {
                 MICROS.set(micros.addr().get() as u32);
             }
 
             let micros = NonNull::new(ptr::without_provenance_mut(self.0))?;
             // SAFETY: `run` follows no pointer.
-            Some(unsafe { Piece::new(micros, run) })
+            Some(unsafe { ExternalTask::new(micros, run) })
         }
 
         fn is_empty(&self) -> bool {

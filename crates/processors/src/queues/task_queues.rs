@@ -99,7 +99,7 @@ pub(crate) struct TaskQueues<T> {
     pub(crate) yielded: Injector<T>,
     /// Tasks that can wait until no processor has anything else to do.
     pub(crate) idle_priority: Injector<T>,
-    /// The slot of the source, whose pieces are no tasks.
+    /// The slot of the source, whose external tasks are no tasks.
     pub(crate) source: SourceSlot,
     /// Processors from here on have never run anything.
     reach: CachePadded<AtomicUsize>,

@@ -9,7 +9,7 @@ use filch_sync::Arc;
 use crate::pool::current::{self, Current};
 use crate::pool::processors::Processors;
 use crate::protocol::Permit;
-use crate::protocol::state::grant::{A_PIECE, Activity};
+use crate::protocol::state::grant::{Activity, EXTERNAL_TASK};
 
 impl<T: Send + 'static> Processors<T> {
     /// Runs `call`, which may block: a system call, a lock, a wait for something that another task
@@ -113,10 +113,10 @@ const TURN_OF_TASKS: Duration = Duration::from_millis(4);
 
 impl<T: Send + 'static> Processors<T> {
     /// Starts one more thread, which looks once a millisecond, as long as something is in the
-    /// source or runs long, for threads that have been in the same task or piece since the last
-    /// look while a task waits, or a thread that is back from a [`blocking`](Self::blocking) call.
-    /// Such a thread is to [make way](Self::make_way), and the source is
-    /// [told](crate::Source::hurry). The thread ends with the pool. Blocks while it is started;
+    /// source or runs long, for threads that have been in the same task or external task since the
+    /// last look while a task waits, or a thread that is back from a [`blocking`](Self::blocking)
+    /// call. Such a thread is to [make way](Self::yield_if_requested), and the source is
+    /// [told](crate::Source::request_yield). The thread ends with the pool. Blocks while it is started;
     /// does nothing if there is one, or the pool is over.
     ///
     /// # Errors
@@ -147,13 +147,13 @@ impl<T: Send + 'static> Processors<T> {
             // Somebody else may have looked in between.
             let is_old = look.since.is_some_and(|since| since >= TICK / 2);
             let is_long = is_old && look.activity == Activity::Runs;
-            is_any_long |= is_long || look.shown == A_PIECE;
+            is_any_long |= is_long || look.shown == EXTERNAL_TASK;
             is_any_due |= is_long && waiting > 0;
             long_turns.mark(processor, is_long && waiting > 0);
         }
         long_turns.want(waiting);
         if is_any_due {
-            self.shared.queues.source.hurry();
+            self.shared.queues.source.request_yield();
         }
         is_any_long
     }
@@ -168,14 +168,14 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Gives the processor to others that wait, and waits for one in line with threads that are
     /// back from a call, if the calling thread is one of the pool's, has a processor, and has been
-    /// in the same task or piece for a millisecond or two. Returns `true` if it has. Tasks that
-    /// wait have the processor first, for four milliseconds at most. Call it in the middle of long
-    /// work, with no lock held that others want. Needs
+    /// in the same task or external task for a millisecond or two. Returns `true` if it has. Tasks
+    /// that wait have the processor first, for four milliseconds at most. Call it in the middle of
+    /// long work, with no lock held that others want. Needs
     /// [`watch_long_turns`](Self::watch_long_turns). Costs a look at a thread-local value and a
     /// load if nobody waits; else as much as a [`blocking`](Self::blocking) call. Blocking.
-    pub fn make_way(&self) -> bool {
-        let make_way = |current: &Current<'_>| self.give_up_turn(current);
-        current::with_current(&self.shared, make_way) == Some(true)
+    pub fn yield_if_requested(&self) -> bool {
+        let give_up = |current: &Current<'_>| self.give_up_turn(current);
+        current::with_current(&self.shared, give_up) == Some(true)
     }
 
     fn give_up_turn(&self, current: &Current<'_>) -> bool {

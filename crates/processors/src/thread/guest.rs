@@ -11,15 +11,15 @@ use filch_sync::{Arc, lock};
 
 use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
-use crate::pool::runner::{Awaited, Runner, Visit};
+use crate::pool::runner::{Awaited, CallerRuns, Runner};
 use crate::protocol::Permit;
-use crate::protocol::state::grant::A_PIECE;
+use crate::protocol::state::grant::EXTERNAL_TASK;
 use crate::queues::task_queues::Shared;
 
 /// The longest time that a guest goes on with a task that comes again, after its first turn.
 const LONGEST: Duration = Duration::from_micros(100);
 
-impl Visit {
+impl CallerRuns {
     /// Borrows an idle processor for the calling thread, if there is one, unless the thread is a
     /// machine itself, other threads wait for a processor, or tasks wait on that one.
     pub(crate) fn begin<T: Send + 'static>(shared: &Shared<T>) -> Option<Self> {
@@ -76,7 +76,9 @@ impl Visit {
                 processor.counters.run.add(1);
                 runner.on_processor(number, &mut scratch);
                 let label = runner.label(&task);
-                processor.guest.show(label.map_or(A_PIECE, NonZeroU64::get));
+                processor
+                    .guest
+                    .show(label.map_or(EXTERNAL_TASK, NonZeroU64::get));
                 runner.run(task, pool, &mut scratch);
                 // After a blocking call the processor may be another one.
                 if place.get().is_some() || awaited.is_over() || coordinator.control_word() != seen
@@ -146,7 +148,7 @@ impl<T: Send + 'static> Processors<T> {
     /// Lock-free, but for a lock that a start of a thread takes for a moment, and for what the task
     /// does. What the caller did before happens before the task runs.
     pub fn run_awaited(&self, task: T, awaited: &dyn Awaited<T>) {
-        match self.begin_visit() {
+        match self.begin_caller_runs() {
             Some(visit) => self.receive(visit, task, awaited),
             None => self.wake(task),
         }
@@ -160,7 +162,7 @@ impl<T: Send + 'static> Processors<T> {
         if global.is_empty() {
             return;
         }
-        let Some(visit) = self.begin_visit() else {
+        let Some(visit) = self.begin_caller_runs() else {
             return;
         };
         match global.pop_new_first() {
@@ -170,15 +172,15 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    fn begin_visit(&self) -> Option<Visit> {
+    fn begin_caller_runs(&self) -> Option<CallerRuns> {
         let may_visit = self.config.guests && self.config.stack_size.is_none();
-        may_visit.then(|| Visit::begin(&self.shared)).flatten()
+        may_visit.then(|| CallerRuns::begin(&self.shared)).flatten()
     }
 
-    fn receive(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) {
+    fn receive(&self, visit: CallerRuns, task: T, awaited: &dyn Awaited<T>) {
         let runner = lock(&self.runner).clone();
         match runner {
-            Some(runner) => runner.run_visit(visit, task, awaited),
+            Some(runner) => runner.caller_runs(visit, task, awaited),
             None => unreachable!("a pool with an idle processor runs, and knows its runner"),
         }
     }

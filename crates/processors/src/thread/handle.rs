@@ -10,8 +10,9 @@ use crate::pool::processors::Processors;
 use crate::queues::source::{AttachError, Source, SourceSlot};
 
 /// A reference to a pool, whatever its tasks are: what a second scheduler needs to run its work, as
-/// pieces of a [`Source`], on the same threads. It does not keep the threads, but the queues: a
-/// source, which is kept by its pool, has a `Weak<dyn AnyPool>`. Each [`Arc`] of a pool becomes one.
+/// external tasks of a [`Source`], on the same threads. It does not keep the threads, but the
+/// queues: a source, which is kept by its pool, has a `Weak<dyn AnyPool>`. Each [`Arc`] of a pool
+/// becomes one.
 pub type PoolHandle = Arc<dyn AnyPool>;
 
 /// A pool, whatever its tasks are: see [`PoolHandle`].
@@ -29,8 +30,8 @@ pub trait AnyPool: Send + Sync {
     fn nudge_threads(&self);
     /// [`Processors::blocking`]. `call` is called once.
     fn blocking(&self, call: &mut dyn FnMut());
-    /// [`Processors::make_way`].
-    fn make_way(&self) -> bool;
+    /// [`Processors::yield_if_requested`].
+    fn yield_if_requested(&self) -> bool;
     /// [`Processors::is_ending`].
     fn is_ending(&self) -> bool;
     /// [`Processors::count`].
@@ -63,8 +64,8 @@ impl<T: Send + 'static> AnyPool for Processors<T> {
         Self::blocking(self, call);
     }
 
-    fn make_way(&self) -> bool {
-        Self::make_way(self)
+    fn yield_if_requested(&self) -> bool {
+        Self::yield_if_requested(self)
     }
 
     fn is_ending(&self) -> bool {

@@ -11,11 +11,11 @@ use filch_sync::panic::{discard, drop_contained};
 use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
 use crate::pool::runner::Runner;
-use crate::protocol::state::grant::{A_PIECE, Activity, MachineShared};
+use crate::protocol::state::grant::{Activity, EXTERNAL_TASK, MachineShared};
 use crate::protocol::state::synced::BoundId;
 use crate::protocol::{ControlWord, Grant, Permit};
 use crate::queues::find_work::Watched;
-use crate::queues::source::{Found, Piece};
+use crate::queues::source::{ExternalTask, Found};
 use crate::queues::task_queues::Shared;
 use crate::stats::{Counter, Counters};
 
@@ -93,10 +93,10 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
     /// what it has touched, and the main loop for the machine.
     #[cold]
     #[inline(never)]
-    pub(crate) fn run_piece(&self, piece: Piece) {
-        self.count(|counters| &counters.pieces);
-        self.show(A_PIECE);
-        piece.run();
+    pub(crate) fn run_external_task(&self, external: ExternalTask) {
+        self.count(|counters| &counters.external_tasks);
+        self.show(EXTERNAL_TASK);
+        external.run();
         self.show(0);
     }
 
@@ -143,7 +143,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 
     /// Does what the grant says. If one of the runner's hooks panics, its task is gone, and the
-    /// machine goes on with the next one; so it does after a piece that panics.
+    /// machine goes on with the next one; so it does after an external task that panics.
     fn obey_to_the_end(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
         let mut grant = grant;
         loop {
@@ -152,8 +152,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 Ok(vacated) => return vacated,
                 Err(payload) => payload,
             };
-            // A hook or a piece is called while the processor is here. Anything else is a bug of
-            // this crate.
+            // A hook or an external task is called while the processor is here. Anything else is a
+            // bug of this crate.
             let Some(permit) = self.current.permit.take() else {
                 resume_unwind(payload);
             };
@@ -247,7 +247,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 None => self.run(task, scratch),
                 Some(thread) => self.send_to_its_thread(thread, task, scratch),
             },
-            Found::Piece(piece) => self.run_piece(piece),
+            Found::ExternalTask(external) => self.run_external_task(external),
         }
     }
 

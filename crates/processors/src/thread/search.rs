@@ -22,9 +22,9 @@ use crate::thread::machine::{Machine, Vacated};
 const PAUSES_BESIDE_PRODUCERS: u32 = 200;
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    /// Looks for something to do, for a processor that has no task: takes a piece, searches, spins,
-    /// goes idle. If it `looks`, it may have tasks, and reads the time first, to see whose turn it
-    /// is.
+    /// Looks for something to do, for a processor that has no task: takes an external task,
+    /// searches, spins, goes idle. If it `looks`, it may have tasks, and reads the time first, to
+    /// see whose turn it is.
     ///
     /// # Errors
     /// There is nothing, and the processor has gone idle.
@@ -41,14 +41,17 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             false => None,
         };
         let mut searching = false;
-        let found = first.or_else(|| local.take_piece(shared)).or_else(|| {
-            searching = shared.coordinator.idle.try_start_searching(shared.count());
-            match searching {
-                true => self.spin(&permit),
-                // Others search, and look after the tasks: no reason to sleep beside a piece.
-                false => shared.queues.source.take().map(Found::Piece),
-            }
-        });
+        let found = first
+            .or_else(|| local.take_external_task(shared))
+            .or_else(|| {
+                searching = shared.coordinator.idle.try_start_searching(shared.count());
+                match searching {
+                    true => self.spin(&permit),
+                    // Others search, and look after the tasks: no reason to sleep beside an external
+                    // task.
+                    false => shared.queues.source.take().map(Found::ExternalTask),
+                }
+            });
         match found {
             Some(found) => {
                 self.current.permit.replace(Some(permit));

@@ -10,7 +10,7 @@ use filch_sync::{Arc, lock, thread};
 
 use crate::pool::config::PoolError;
 use crate::pool::processors::{AnyRunner, Processors};
-use crate::pool::runner::{Awaited, Runner, Visit};
+use crate::pool::runner::{Awaited, CallerRuns, Runner};
 use crate::pool::threads::{Machines, Thread};
 use crate::thread::machine::Machine;
 
@@ -35,7 +35,7 @@ impl<T: Send + 'static, R: Runner<T>> AnyRunner<T> for InPool<T, R> {
         })
     }
 
-    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) {
+    fn caller_runs(&self, visit: CallerRuns, task: T, awaited: &dyn Awaited<T>) {
         visit.run(task, awaited, &self.pool, &*self.runner);
     }
 

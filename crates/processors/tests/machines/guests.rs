@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread::{self, ThreadId};
 
 use filch_processors::{
-    Awaited, BoundId, Config, Inside, Machines, Piece, Processors, Runner, Source,
+    Awaited, BoundId, Config, ExternalTask, Inside, Machines, Processors, Runner, Source,
 };
 
 use crate::pool::processors;
@@ -230,10 +230,10 @@ fn without_an_idle_processor_it_is_scheduled() {
     finish(&pool, machines);
 }
 
-struct NoPieces;
+struct NoExternalTasks;
 
-impl Source for NoPieces {
-    fn take(&self) -> Option<Piece> {
+impl Source for NoExternalTasks {
+    fn take(&self) -> Option<ExternalTask> {
         None
     }
 
@@ -259,7 +259,7 @@ fn some_pools_have_no_guests() {
         finish(&pool, machines);
     }
     let (pool, machines) = idle(processors(1));
-    pool.attach(Arc::new(NoPieces)).unwrap();
+    pool.attach(Arc::new(NoExternalTasks)).unwrap();
     pool.wait_quiescent(None).unwrap();
     no_guests(&pool);
     // A thread of another pool, in a task of that.

@@ -2,8 +2,8 @@
 //! clock that only the tasks move. No threads, and the same each time.
 
 mod batch;
+mod external_tasks;
 mod lanes;
-mod pieces;
 mod steal_policy;
 mod task_queues;
 mod turn_clock;
@@ -58,8 +58,8 @@ struct World {
     since: Vec<Duration>,
     /// The times that tasks from outside have waited.
     waits: Vec<Duration>,
-    /// The number of pieces that have run.
-    pieces: u32,
+    /// The number of external tasks that have run.
+    external_tasks: u32,
     /// The tasks in the order in which they began, with the times.
     log: Vec<(Duration, usize)>,
     jitter: u64,
@@ -93,7 +93,7 @@ impl World {
             came: Duration::ZERO,
             since: Vec::new(),
             waits: Vec::new(),
-            pieces: 0,
+            external_tasks: 0,
             log: Vec::new(),
             jitter: 1,
         }
@@ -139,13 +139,13 @@ impl World {
             let local = self.shared.queues.locals.get(&self.permits[processor]);
             let found = local
                 .next(&self.shared, true)
-                .or_else(|| local.take_piece(&self.shared))
+                .or_else(|| local.take_external_task(&self.shared))
                 .or_else(|| local.search(&self.shared, StealMode::Take));
             let task = match found {
                 Some(Found::Task(task)) => task,
-                Some(Found::Piece(piece)) => {
-                    self.pieces += 1;
-                    piece.run();
+                Some(Found::ExternalTask(external)) => {
+                    self.external_tasks += 1;
+                    external.run();
                     self.spend(processor, MICRO * source::tests::last_micros());
                     continue;
                 }
