@@ -26,13 +26,10 @@ const MAX_NAMES: usize = 8;
 
 impl<T: Send + 'static> Processors<T> {
     /// Returns what every processor and thread is doing now. Takes some locks for a moment, and
-    /// disturbs nothing else.
-    ///
-    /// Tasks in queues are counted, not shown: only a thread that takes a task out can look at it.
-    /// Tasks that run, block, or wait for their thread are named as
-    /// [`Runner::label`](crate::Runner::label) says. **Take two dumps**, some seconds apart: the
-    /// second one says which threads have been in the same task, or the same blocking call, ever
-    /// since the first.
+    /// disturbs nothing else. Tasks in queues are counted, not shown; those that run, block, or
+    /// wait for their thread are named as [`Runner::label`](crate::Runner::label) says. **Take two
+    /// dumps**, some seconds apart: the second one says which threads have been in the same task,
+    /// or the same blocking call, ever since the first.
     ///
     /// ```
     /// # use filch_processors::{Config, Processors};

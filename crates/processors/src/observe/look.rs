@@ -206,11 +206,10 @@ impl<T: Send + 'static> Processors<T> {
     }
 
     /// Starts one more thread, which calls `call` once for each task that has lasted longer than
-    /// `limit`, while it still runs. Tasks pay nothing: the thread looks at [what is
-    /// running](Self::running) four times in each limit, and so comes up to half a limit late. A
-    /// task that [blocks](Self::blocking) has given its processor away, and counts anew when it is
-    /// back; one that forks counts anew with each external task that its thread runs. External
-    /// tasks and tasks without a label are not reported. A panic in `call` is contained.
+    /// `limit`, while it still runs. Tasks pay nothing: the thread looks four times in each limit,
+    /// and so comes up to half a limit late. A task that [blocks](Self::blocking) counts anew when
+    /// it is back; one that forks, with each external task that its thread runs. External tasks and
+    /// tasks without a label are not reported. A panic in `call` is contained.
     ///
     /// The thread ends with the pool. Blocking, while it is started; does nothing if there is one.
     ///
@@ -267,7 +266,7 @@ impl<T: Send + 'static> Processors<T> {
             }
         };
         let start = || thread::Builder::new().name(name).spawn(main);
-        pool.handles.start(start)?;
+        pool.handles.start(usize::MAX, start)?;
         let to_wake = unparker.get_or_init(|| to_wake);
         // It may have been over before there was anybody to be woken.
         if pool.shared.coordinator.is_over() {

@@ -7,15 +7,15 @@ use crate::queues::source::{AttachError, Source};
 
 impl<T: Send + 'static> Processors<T> {
     /// Makes the pool's threads run the source's external tasks behind the tasks, for good: a
-    /// processor that has found no task anywhere takes an external task; one that is never without
-    /// tasks takes an external task every 100 µs, or after each second task if these are longer.
-    /// Called once, before or after [`start`](Self::start), on a running pool as well. Progress as
-    /// [`notify`](Self::notify), which it ends with; blocking only beside another `attach`.
+    /// processor that has found no task anywhere takes one; one that is never without tasks takes
+    /// one every 100 µs, or after each second task if these are longer. Before or after
+    /// [`start`](Self::start). Progress as [`notify`](Self::notify), which it ends with; blocking
+    /// only beside another `attach`.
     ///
-    /// An external task runs as a task does: with a processor, so that [`blocking`](Self::blocking)
-    /// gives that away, and [`schedule`](Self::schedule) uses its deque; and a panic costs the
-    /// external task alone. No hook of the [`Runner`](crate::Runner) is called for it. A pool is
-    /// not [quiescent](Self::is_quiescent) while there are external tasks; one that is told to
+    /// An external task runs as a task does: with a processor, so that
+    /// [`blocking`](Self::blocking) gives that away, and [`schedule`](Self::schedule) uses its
+    /// deque; and a panic costs it alone. No hook of the [`Runner`](crate::Runner) is called for
+    /// it. A pool is not [quiescent](Self::is_quiescent) while there are some; one that is told to
     /// [`stop`](Self::stop) runs them first.
     ///
     /// All that the caller did before happens before each call of the source.

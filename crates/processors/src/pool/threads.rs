@@ -9,7 +9,9 @@ use filch_sync::{Arc, Mutex, lock};
 /// The threads to be joined.
 #[derive(Default)]
 pub(crate) struct Handles {
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Each with its machine's place. A thread that has exited is there until another one in its
+    /// place exits, or all are joined.
+    threads: Mutex<Vec<(usize, JoinHandle<()>)>>,
     /// Held during a start, a reservation or a resize: a thread that joins all waits for what these
     /// have begun.
     pub(crate) resizing: Mutex<()>,
@@ -19,19 +21,27 @@ impl Handles {
     /// Starts a thread. Under the lock: it finds itself in the list.
     pub(crate) fn start(
         &self,
+        machine: usize,
         start: impl FnOnce() -> io::Result<JoinHandle<()>>,
     ) -> io::Result<()> {
         let mut threads = lock(&self.threads);
-        threads.push(start()?);
+        threads.push((machine, start()?));
         Ok(())
     }
 
-    /// Joins the threads that have nothing left to do but to exit, for one that soon has not: they
-    /// would pile up.
-    pub(crate) fn join_finished(&self) {
-        let is_finished = |thread: &mut JoinHandle<()>| thread.is_finished();
-        let finished: Vec<_> = lock(&self.threads).extract_if(.., is_finished).collect();
-        finished.into_iter().for_each(|thread| _ = thread.join());
+    /// Joins the thread that had this place before, when its successor leaves the place too, or had
+    /// no thread in it for long. The former thread has nothing left to do but to exit; when the
+    /// successor is joined, the former one has exited.
+    pub(crate) fn join_former(&self, machine: usize) {
+        let own = thread::current().id();
+        let former: Vec<_> = lock(&self.threads)
+            .extract_if(.., |(place, handle)| {
+                *place == machine && handle.thread().id() != own
+            })
+            .collect();
+        for (_, handle) in former {
+            let _ = handle.join();
+        }
     }
 
     /// Waits for all, also for those that come meanwhile.
@@ -42,7 +52,9 @@ impl Handles {
                 let _begun = lock(&self.resizing);
                 let mut threads = lock(&self.threads);
                 assert!(
-                    threads.iter().all(|handle| handle.thread().id() != own),
+                    threads
+                        .iter()
+                        .all(|(_, handle)| handle.thread().id() != own),
                     "a thread of the pool that joins its threads waits for itself"
                 );
                 std::mem::take(&mut *threads)
@@ -50,7 +62,7 @@ impl Handles {
             if threads.is_empty() {
                 return;
             }
-            for handle in threads {
+            for (_, handle) in threads {
                 // A machine contains its tasks' panics, so it does not end by one.
                 let _ = handle.join();
             }

@@ -13,26 +13,21 @@ use crate::protocol::state::grant::{Activity, EXTERNAL_TASK};
 
 impl<T: Send + 'static> Processors<T> {
     /// Runs `call`, which may block: a system call, a lock, a wait for something that another task
-    /// does. If the calling thread is running a task of this pool, then other tasks go on
-    /// meanwhile: the thread gives its processor to another thread. At the end it takes the
-    /// processor that went idle last, its own if nothing happened meanwhile, or waits until a
-    /// running one is between two tasks and gives its own away. Blocking.
+    /// does. If the calling thread is running a task of this pool, its processor goes to another
+    /// thread meanwhile. At the end it takes the processor that went idle last, its own if nothing
+    /// happened meanwhile, or waits until a running one is between two tasks. Blocking.
     ///
     /// Elsewhere, or inside another `blocking`, it just runs `call`. So it does, **with the
-    /// processor kept**, when the limit of threads is reached or the system refuses a thread: the
-    /// others must do without. That is counted in
-    /// [`ProcessorStats::blocked_in_place`](crate::ProcessorStats). A pool that has been told to
-    /// [stop](Self::stop) is not over before `call` has come back, which may still wait for another
-    /// task.
+    /// processor kept**, when the limit of threads is reached or the system refuses a thread, which
+    /// is counted in [`ProcessorStats::blocked_in_place`](crate::ProcessorStats). A pool that has
+    /// been told to [stop](Self::stop) is not over before `call` has come back.
     ///
-    /// If `call` panics, the panic goes on when the thread has a processor again.
-    ///
-    /// A task that `call` schedules goes to the global queue. All that happens in the task before
-    /// and after happens on one thread, in order, though perhaps on two processors.
+    /// If `call` panics, the panic goes on when the thread has a processor again. A task that
+    /// `call` schedules goes to the global queue. All that happens in the task before and after
+    /// happens on one thread, in order, though perhaps on two processors.
     ///
     /// Costs about two short locks and two compare-and-swaps when nothing else wants to run, and a
-    /// thread's wake-up when something does; the first calls start threads. Not worth it for what
-    /// takes less than some ten microseconds.
+    /// thread's wake-up when something does. Not worth it for less than some ten microseconds.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         let left = current::with_current(&self.shared, |current| self.leave(current));
         // Lazily: an `Away` that is made comes back.
@@ -113,11 +108,11 @@ const TURN_OF_TASKS: Duration = Duration::from_millis(4);
 
 impl<T: Send + 'static> Processors<T> {
     /// Starts one more thread, which looks once a millisecond, as long as something is in the
-    /// source or runs long, for threads that have been in the same task or external task since the
-    /// last look while a task waits, or a thread that is back from a [`blocking`](Self::blocking)
-    /// call. Such a thread is to [make way](Self::yield_if_requested), and the source is
-    /// [told](crate::Source::request_yield). The thread ends with the pool. Blocks while it is started;
-    /// does nothing if there is one, or the pool is over.
+    /// source or runs long, for threads that have been in the same task since the last look while a
+    /// task waits, or a thread that is back from a [`blocking`](Self::blocking) call. Such a thread
+    /// is to [yield](Self::yield_if_requested), and the source is
+    /// [told](crate::Source::request_yield). The thread ends with the pool. Blocks while it is
+    /// started; does nothing if there is one, or the pool is over.
     ///
     /// # Errors
     /// The system refuses the thread. The next call tries again.
@@ -168,11 +163,10 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Gives the processor to others that wait, and waits for one in line with threads that are
     /// back from a call, if the calling thread is one of the pool's, has a processor, and has been
-    /// in the same task or external task for a millisecond or two. Returns `true` if it has. Tasks
-    /// that wait have the processor first, for four milliseconds at most. Call it in the middle of
-    /// long work, with no lock held that others want. Needs
-    /// [`watch_long_turns`](Self::watch_long_turns). Costs a look at a thread-local value and a
-    /// load if nobody waits; else as much as a [`blocking`](Self::blocking) call. Blocking.
+    /// in the same task for a millisecond or two. Returns `true` if it has. Tasks that wait have
+    /// the processor first, for four milliseconds at most. Call it in the middle of long work, with
+    /// no lock held that others want. Needs [`watch_long_turns`](Self::watch_long_turns). Costs a
+    /// thread-local value and a load if nobody waits; else as a [`blocking`](Self::blocking) call.
     pub fn yield_if_requested(&self) -> bool {
         let give_up = |current: &Current<'_>| self.give_up_turn(current);
         current::with_current(&self.shared, give_up) == Some(true)

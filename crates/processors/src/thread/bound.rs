@@ -51,22 +51,15 @@ impl<T: Send + 'static> Processors<T> {
     /// from the thread that it was opened on, or keeps something in thread-local storage. A task is
     /// bound to it if [`Runner::bound_to`](crate::Runner::bound_to) says so.
     ///
-    /// A bound task is scheduled and found like any other. The thread that has found it calls this
-    /// one, which gets an idle processor, or that thread's; when this one has no more tasks, or one
-    /// of them makes a [`blocking`](Self::blocking) call, it gives the processor away. If this one
-    /// is busy, or in a blocking call, the tasks that are found for it meanwhile wait, first in,
-    /// first out: no other thread may run them, even if a processor is idle.
+    /// A bound task is scheduled and found like any other; the thread that has found it calls this
+    /// one, which gets an idle processor, or that thread's, as long as it has tasks. If this one is
+    /// busy, or in a [`blocking`](Self::blocking) call, tasks that are found for it wait, first in,
+    /// first out, even beside an idle processor. A wake-up is some five microseconds.
     ///
-    /// The thread does not count for [`Config::thread_limit`](crate::Config::thread_limit), or the
-    /// blocking calls for which that has been chosen would find none left; at most 256 can be
-    /// reserved at a time. It is released by dropping what this returns. It need not be released
-    /// before the pool is stopped; it exits when all tasks have run.
-    ///
-    /// If the runner panics when it is to make the thread's [scratch](crate::Runner::scratch), the
-    /// thread is released.
-    ///
-    /// A bound task costs the wake-up of a sleeping thread, some five microseconds, if it has no
-    /// other one.
+    /// The thread does not count for [`Config::thread_limit`](crate::Config::thread_limit); at most
+    /// 256 can be reserved at a time. It need not be released before the pool is stopped. If the
+    /// runner panics when it is to make the thread's [scratch](crate::Runner::scratch), the thread
+    /// is released.
     ///
     /// # Errors
     /// [`PoolError::NotRunning`], [`PoolError::Stopped`], [`PoolError::Reserved`],

@@ -131,19 +131,16 @@ impl CallerRuns {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// Makes `task` runnable, as [`wake`](Self::wake) does, for a thread that waits for
-    /// what comes of it, and would otherwise sleep: if the thread is none of a pool's, and a
-    /// processor is idle, it runs the task here and now, as a *guest* of that processor. Returns
-    /// when that is done; that the wait is over is for the caller to find out.
+    /// Makes `task` runnable, as [`wake`](Self::wake) does, for a thread that waits for what comes
+    /// of it, and would otherwise sleep: if the thread is none of a pool's, and a processor is
+    /// idle, it runs the task here and now, as a *guest* of that processor, and no thread is woken.
+    /// It runs what `awaited` says is the task, again if that is what comes next on the processor,
+    /// and nothing else. That the wait is over is for the caller to find out.
     ///
-    /// No thread is woken for it. The guest runs what `awaited` says is the task, again if that is
-    /// what comes next on the processor, until the wait is over; and nothing else. What the task
-    /// makes runnable is for the other threads.
-    ///
-    /// The task runs on the caller's stack, beside the caller's thread-local values, and as long
-    /// as it takes; a panic is contained, as on every thread of the pool. In a
-    /// [`blocking`](Self::blocking) call it gives the processor to the pool's thread that sleeps
-    /// beside it. A pool with a [source](crate::Source) has no guests.
+    /// The task runs on the caller's stack, beside the caller's thread-local values; a panic is
+    /// contained, as on every thread of the pool. In a [`blocking`](Self::blocking) call it gives
+    /// the processor to the thread that sleeps beside it. A pool with a [source](crate::Source) has
+    /// no guests.
     ///
     /// Lock-free, but for a lock that a start of a thread takes for a moment, and for what the task
     /// does. What the caller did before happens before the task runs.

@@ -5,17 +5,14 @@ use crate::pool::processors::Processors;
 
 impl<T: Send + 'static> Processors<T> {
     /// Changes the number of processors, and returns the number that there were. From any thread,
-    /// also from a task. One resize at a time: a second one waits for the first; blocking, but not
-    /// for any task.
+    /// also from a task. Blocking, but not for any task: one resize at a time.
     ///
-    /// New processors run when there is something for them to do, on spare threads or new ones. Of
-    /// those that are too many, idle ones are given up at once, and running ones when their current
-    /// task ends (or its next [`blocking`](Self::blocking) call begins): until then more tasks than
-    /// `count` may run. What was left in their deques goes to the end of the global queue. Nothing
-    /// runnable is lost, and nothing stops meanwhile.
-    ///
-    /// If it grows from one processor, a task that was scheduled just then by a running task may
-    /// not wake a new processor before that one ends.
+    /// New processors run when there is something for them to do. Of those that are too many, idle
+    /// ones are given up at once, and running ones when their current task ends, or its next
+    /// [`blocking`](Self::blocking) call begins. What was left in their deques goes to the end of
+    /// the global queue. Nothing runnable is lost, and nothing stops meanwhile. If it grows from
+    /// one processor, a task that was scheduled just then by a running task may not wake a new
+    /// processor before that one ends.
     ///
     /// # Errors
     /// [`PoolError`], but no thread is refused here. The number is unchanged, unless the limit of threads is reached: then

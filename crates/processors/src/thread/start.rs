@@ -84,14 +84,12 @@ impl<T: Send + 'static> Processors<T> {
 
     /// [`start_all`](Self::start_all), with threads that `spawn` makes: it says why there is none,
     /// or sees to it that the thread calls [`run`](Thread::run), at once or at any time later. It
-    /// is called once for each processor, one after the other, and not after the return. Threads
-    /// that the pool needs later, for [`blocking`](Self::blocking) calls or because it was resized,
-    /// it makes itself: a [limit](crate::Config::thread_limit) can see to it that there are none.
+    /// is called once for each processor, and not after the return. Threads that the pool needs
+    /// later it makes itself: a [limit](crate::Config::thread_limit) can see to it that there are
+    /// none. [`Machines::join`] does not wait for threads that `spawn` made.
     ///
     /// As long as a thread has not come, there is a processor less at work. If none has, tasks wait
     /// for the first one, also in a pool that is [stopped](Self::stop) meanwhile.
-    ///
-    /// [`Machines::join`] does not wait for threads that `spawn` made, which are the caller's.
     ///
     /// # Errors
     /// As there. A `spawn` that panics has refused the thread, and so has one that drops it before
@@ -190,7 +188,7 @@ impl<T: Send + 'static> Processors<T> {
         if let Some(bytes) = self.config.stack_size {
             builder = builder.stack_size(bytes);
         }
-        self.handles.start(|| builder.spawn(main))
+        self.handles.start(machine, || builder.spawn(main))
     }
 
     /// Runs on the calling thread as machine number `machine`, until it is told to exit; the thread
@@ -206,7 +204,7 @@ impl<T: Send + 'static> Processors<T> {
         Machine::new(pool, &*runner, machine, &parker).main(scratch);
         // A caller that joins the threads expects that they keep nothing any more.
         drop_contained(runner);
-        pool.handles.join_finished();
+        pool.handles.join_former(machine);
         coordinator.exit(machine, parker);
         pool.end_after(machine);
     }
@@ -215,7 +213,7 @@ impl<T: Send + 'static> Processors<T> {
     fn cannot_begin(&self, machine: usize) {
         let shared = &self.shared;
         let bound = shared.coordinator.bound_as(machine);
-        self.handles.join_finished();
+        self.handles.join_former(machine);
         shared.coordinator.refuse(machine);
         let left = bound.and_then(|id| shared.bound_tasks.close(id));
         left.into_iter()
