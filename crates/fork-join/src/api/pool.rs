@@ -20,6 +20,8 @@ use crate::shared::{Host, Shared};
 use crate::source::Jobs;
 use crate::worker::Worker;
 
+type Started = Result<Machines, PoolError>;
+
 /// A pool of threads that run jobs.
 ///
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
@@ -118,7 +120,7 @@ impl Pool {
 
     fn start_by(
         mut config: Config,
-        start: impl FnOnce(&Arc<Processors<Infallible>>, Arc<Threads>) -> Result<Machines, PoolError>,
+        start: impl FnOnce(&Arc<Processors<Infallible>>, Arc<Threads>) -> Started,
     ) -> Result<Self, StartError> {
         let takes_caller = config.takes_caller;
         let count = config.thread_count()? - usize::from(takes_caller);

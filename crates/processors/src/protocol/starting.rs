@@ -1,6 +1,6 @@
-//! The start of a machine's thread, and what happens if there is none: what the machine was told goes
-//! to another thread, or its processor is *missing* until one has nothing else to do. The argument
-//! is in [`architecture`](crate::architecture).
+//! The start of a machine's thread, and what happens if there is none: what the machine was told
+//! goes to another thread, or its processor is *missing* until one has nothing else to do. The
+//! argument is in [`architecture`](crate::architecture).
 
 use std::io;
 

@@ -128,9 +128,9 @@ impl Coordinator {
     }
 }
 
-/// Guests: threads from outside that run a task on an idle processor, in the name of the machine that
-/// sleeps with it, their lender. To [give it back](Coordinator::give_back) is what a machine does that
-/// goes idle; a guest needs a place of its own only where it blocks.
+/// Guests: threads from outside that run a task on an idle processor, in the name of the machine
+/// that sleeps with it, their lender. To [give it back](Coordinator::give_back) is what a machine
+/// does that goes idle; a guest needs a place of its own only where it blocks.
 impl Coordinator {
     /// Takes an idle processor for a guest: its permit, and the lender, which goes on waiting for
     /// it. None is idle, or the pool is just ending, of which the guest would know nothing.

@@ -31,7 +31,6 @@ use filch_sync::panic::discard;
 /// both for ever: let it have a `Weak`, or let the external tasks know the pool.
 ///
 /// ```
-/// use std::convert::Infallible;
 /// use std::ptr::NonNull;
 /// use std::sync::{Arc, mpsc};
 ///
@@ -63,12 +62,10 @@ use filch_sync::panic::discard;
 /// /// This pool has no tasks of its own.
 /// struct NoTasks;
 ///
-/// impl Runner<Infallible> for NoTasks {
+/// impl Runner<()> for NoTasks {
 ///     type Scratch = ();
 ///     fn scratch(&self, _thread: usize) {}
-///     fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, (): &mut ()) {
-///         match task {}
-///     }
+///     fn run(&self, (): (), _: &Arc<Processors<()>>, (): &mut ()) {}
 /// }
 ///
 /// let pool = Processors::new(Config::default().processors(2))?;
@@ -114,9 +111,9 @@ pub trait Source: Any + Send + Sync {
 
     /// Called when some threads have been in the same task or external task for long, while others
     /// wait: each that runs an external task, or calls the source in the middle of a task, should
-    /// soon ask [`Processors::yield_if_requested`](crate::Processors::yield_if_requested). Called once a millisecond at
-    /// most, on a thread that runs nothing. The default does nothing. It must not wait. A panic is
-    /// contained, and lost.
+    /// soon ask [`yield_if_requested`](crate::Processors::yield_if_requested). Called once a
+    /// millisecond at most, on a thread that runs nothing. The default does nothing. It must not
+    /// wait. A panic is contained, and lost.
     fn request_yield(&self) {}
 }
 

@@ -1,8 +1,5 @@
-//! The threads of a pool: what each runs, and the operations of [`Processors`] that start them,
-//! stop them, and move processors from one to another. `machine` has the main loop, whose other
-//! parts are in `search` and `bound`.
-//!
-//! [`Processors`]: crate::Processors
+//! The threads of a pool: what each runs, and the operations of [`Processors`](crate::Processors)
+//! that start them, stop them, and move processors from one to another.
 
 mod blocking;
 pub(crate) mod bound;
@@ -10,7 +7,6 @@ mod guest;
 #[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
 mod machine;
-mod resize;
 mod search;
 mod shutdown;
 mod start;

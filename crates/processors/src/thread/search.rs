@@ -47,8 +47,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 searching = shared.coordinator.idle.try_start_searching(shared.count());
                 match searching {
                     true => self.spin(&permit),
-                    // Others search, and look after the tasks: no reason to sleep beside an external
-                    // task.
+                    // Others search, and look after the tasks: no reason to sleep beside one here.
                     false => shared.queues.source.take().map(Found::ExternalTask),
                 }
             });

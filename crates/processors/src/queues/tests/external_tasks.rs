@@ -33,7 +33,7 @@ fn a_source_has_a_share_beside_tasks_that_never_rest() {
             let pairs = of_time((sum(&world, is_pair) - pairs) * micros);
             assert!(
                 (8..=26).contains(&external_tasks) && pairs >= 70,
-                "{external_tasks} % for external tasks, {pairs} % for pairs of {micros} on {processors}"
+                "{external_tasks} % outside, {pairs} % for pairs of {micros} on {processors}"
             );
         }
     }
@@ -68,7 +68,7 @@ fn the_source_and_the_global_queue_have_turns() {
             let (external_tasks, outside) = (world.external_tasks, world.waits.len() as u32);
             assert!(
                 (outside * 2 / 3..=outside * 3 / 2).contains(&external_tasks),
-                "{external_tasks} external tasks and {outside} tasks from outside, beside {micros} on {processors}"
+                "{external_tasks} beside {outside} from outside, and {micros} on {processors}"
             );
             assert!(sum(&world, is_yielder) > 0);
         }

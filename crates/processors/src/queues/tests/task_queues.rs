@@ -1,4 +1,4 @@
-//! What counts as there, and the order of the global queue's lanes.
+//! Tests of what counts as there, and of the order of the global queue's lanes.
 
 use std::sync::Arc;
 use std::time::Instant;
