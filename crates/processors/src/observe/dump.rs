@@ -65,30 +65,26 @@ impl<T: Send + 'static> Processors<T> {
             None => format!("task {label}"),
         };
         let name_of = |task: &T| Some(describe(runner.as_ref()?.label(task)?));
+        let stopping = if control.is_stopping() {
+            ", stopping"
+        } else {
+            ""
+        };
+        let source = match (queues.source.is_attached(), queues.source.is_empty()) {
+            (false, _) => "",
+            (true, true) => ", source: empty",
+            (true, false) => ", source: not empty",
+        };
         writeln!(
             text,
-            "{} processors, {} idle, {searching} searching{}; global queue: {} and {} woken, \
-             given way: {}, idle priority: {}{}",
+            "{} processors, {} idle, {searching} searching{stopping}; global queue: {} and {} \
+             woken, given way: {}, idle priority: {}{source}",
             control.active(),
             idle.len(),
-            if control.is_stopping() {
-                ", stopping"
-            } else {
-                ""
-            },
             lengths.new,
             lengths.woken,
             lengths.given_way,
             lengths.idle_priority,
-            match queues
-                .source
-                .is_attached()
-                .then(|| queues.source.is_empty())
-            {
-                None => "",
-                Some(true) => ", source: empty",
-                Some(false) => ", source: not empty",
-            },
         )?;
         for (number, stats) in self.stats().into_iter().enumerate() {
             let machine = self.name(coordinator.attached(number));

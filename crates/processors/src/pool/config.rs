@@ -62,12 +62,10 @@ impl Config {
 
     /// The largest number of threads, for processors and for blocking calls together. Beyond it a
     /// blocking call keeps its processor, and what is runnable waits until it returns. Threads that
-    /// have been told to exit, since there are [enough spares](Self::spare_threads), come on top
-    /// until they have, though one per processor at most.
-    /// [Reserved](crate::Processors::reserve_thread) threads are not counted: they take none from
-    /// blocking calls. Default: 512, and one per processor that there can be: with that many the
-    /// system's own limits (of tasks in a container, say) are seldom met, and more calls than that
-    /// are better queued.
+    /// have been told to exit come on top until they have, though one per processor at most; so do
+    /// [reserved](crate::Processors::reserve_thread) ones. Default: 512, and one per processor that
+    /// there can be: with that many the system's own limits are seldom met, and more calls than
+    /// that are better queued.
     #[must_use]
     pub fn thread_limit(mut self, threads: usize) -> Self {
         self.thread_limit = Some(threads);
@@ -109,13 +107,12 @@ impl Config {
     }
 
     /// Sets how long a thread sleeps between two looks at a processor that it watches: so long the
-    /// only task of a busy processor may wait for it before another processor takes it, if the busy
-    /// one has come for one task after the other as quickly as a thief could have.
+    /// only task of a busy processor may wait for it, if it has come for one task after the other
+    /// as quickly as a thief could have.
     ///
     /// A longer interval disturbs less where one task makes the next runnable; a shorter one
-    /// shortens the wait where such a task at last takes long. The system's timers may add to it:
-    /// Linux adds some 50 µs. Zero: no processor is watched, and the task waits a few microseconds
-    /// only. More than a second is a second: a task is not forgotten. Default: 50 µs.
+    /// shortens the wait where such a task at last takes long. The system's timers may add to it.
+    /// Zero: no processor is watched. More than a second is a second. Default: 50 µs.
     #[must_use]
     pub fn watch_interval(mut self, interval: Duration) -> Self {
         self.watch_interval = interval.min(MAX_WATCH_INTERVAL);
@@ -123,9 +120,9 @@ impl Config {
     }
 
     /// Sets the clock by which processors know that it is another task's turn: for tests, which
-    /// then control it. Watch intervals and dumps use the system's time. The clock may stand still;
-    /// if it goes back, that counts as standing still. It is called between two tasks, on any of
-    /// the pool's threads, and must not panic. Default: [`Instant::now`].
+    /// then control it. Watch intervals and dumps use the system's time. If it goes back, that
+    /// counts as standing still. It is called between two tasks, on any of the pool's threads, and
+    /// must not panic. Default: [`Instant::now`].
     #[must_use]
     pub fn clock(mut self, now: fn() -> Instant) -> Self {
         self.clock = now;

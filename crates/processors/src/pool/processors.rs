@@ -151,12 +151,10 @@ impl<T: Send + 'static> Processors<T> {
         task
     }
 
-    /// Sees to it that there is memory for a task that is about to be made runnable: one more block
-    /// of 127 tasks, not set aside, but there for whichever task comes first. A task that finds no
-    /// memory ends the program: ask before you do what cannot be undone. Wait-free, except for
-    /// memory.
-    ///
-    /// `idle` says that the task is for [`schedule_idle`](Self::schedule_idle).
+    /// Sees to it that there is memory for a task that is about to be made runnable, by
+    /// [`schedule_idle`](Self::schedule_idle) if it is for `idle`: one more block of 127 tasks, not
+    /// set aside, but there for whichever task comes first. A task that finds no memory ends the
+    /// program: ask before you do what cannot be undone. Wait-free, except for memory.
     ///
     /// # Errors
     /// [`AllocateError::NoMemory`].

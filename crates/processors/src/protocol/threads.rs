@@ -104,10 +104,9 @@ impl Coordinator {
     }
 
     /// Makes a spare of a machine that has lost its processor, or given it up between two tasks. It
-    /// exits instead if there are enough spares, or if there is one machine too many since another
-    /// one ceased to be bound; but the last thread stays. A machine that has been told to exit is
-    /// not one too many: it may take its time, and if two exited for it, a call at the limit would
-    /// find no spare.
+    /// exits instead if there are enough spares, or one machine too many since another one ceased
+    /// to be bound; but the last thread stays. One that has been told to exit is not one too many:
+    /// if two exited for it, a call at the limit would find no spare.
     pub(crate) fn become_spare(&self, machine: usize, synced: &mut Synced) {
         let is_enough = synced.spares.len() >= synced.max_spares
             || synced.unbound() > self.limit + synced.leaving;

@@ -63,9 +63,9 @@ impl<T: Send + 'static> Local<T> {
     }
 
     /// Takes an external task without a search, as a task of the global queue is taken; none while
-    /// another processor has tasks, which come first. If each external task took a search, two
-    /// processors with short external tasks would wake each other for each: the one that is woken
-    /// counts as searching, the other one may not search then, and it would sleep beside the rest.
+    /// another processor has tasks, which come first. If each took a search, two processors with
+    /// short ones would wake each other for each: the one that is woken counts as searching, the
+    /// other one may not search then, and it would sleep beside the rest.
     pub(crate) fn take_external_task(&self, shared: &Shared<T>) -> Option<Found<T>> {
         let queues = &shared.queues;
         let has_task = |other: &Processor<T>| !other.stealer.is_empty();

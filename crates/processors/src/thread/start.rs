@@ -53,10 +53,9 @@ impl<T: Send + 'static> Processors<T> {
     /// Starts `pool`, with one thread: the others are started when there is something for them to
     /// do. Waits for none of them.
     ///
-    /// If the system refuses one of these later, or the runner panics when it is to make its
-    /// [scratch](Runner::scratch), the pool goes on with the threads that it has, and tries again
-    /// when one of them has nothing to do: see [`ThreadStats::refused`](crate::ThreadStats). If
-    /// there is none left, since no thread gets a scratch, the pool is over.
+    /// If one of these cannot be had later, since the system refuses it or the runner panics when
+    /// it is to make its [scratch](Runner::scratch), the pool goes on with those that it has, and
+    /// tries again when one has nothing to do. If there is none left, the pool is over.
     ///
     /// # Errors
     /// [`PoolError::AlreadyStarted`]; [`PoolError::Stopped`]; [`PoolError::Thread`], after which
