@@ -42,8 +42,8 @@ impl Pool {
     /// * While a thread sleeps in the middle of a job, because a branch of it was stolen, another
     ///   one runs what waits, as in a [`blocking`](crate::Worker::blocking) call.
     /// * A job that has run for long while others wait makes way for them at its next fork or join:
-    ///   see [`yield_if_requested`](filch_processors::Processors::yield_if_requested). The scheduler
-    ///   gets a thread for that, which sleeps while there are no jobs.
+    ///   see [`yield_if_requested`](filch_processors::Processors::yield_if_requested). The
+    ///   scheduler gets a thread for that, which sleeps while there are no jobs.
     /// * Threads take their seats, and get an [index](crate::Worker::index), when they first find a
     ///   job or fork one. A [`broadcast`](Self::broadcast) runs on those that have one, and waits
     ///   for those of them that are in a call that blocks.

@@ -9,7 +9,7 @@ use filch_parker::Unparker;
 use filch_sync::{Arc, Mutex, MutexGuard, lock};
 
 use crate::pool::config::{Config, PoolError};
-use crate::pool::current::{self, Current};
+use crate::pool::current;
 use crate::pool::runner::{Awaited, CallerRuns};
 use crate::pool::threads::Handles;
 use crate::protocol::threads::ThreadStats;
@@ -248,7 +248,10 @@ impl<T: Send + 'static> Processors<T> {
     /// not in a blocking call. It may be another one after each [`blocking`](Self::blocking) call.
     #[inline]
     pub fn current(&self) -> Option<usize> {
-        current::with_current(&self.shared, Current::processor).flatten()
+        current::with_current(&self.shared, |current| {
+            current.with_permit(Permit::processor)
+        })
+        .flatten()
     }
 
     /// The [label](crate::Runner::label) of the task that the calling thread is in the middle of,
