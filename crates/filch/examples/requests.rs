@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stats = scheduler.stats().total();
     println!(
         "{} steps, {} pieces of jobs",
-        stats.steps, stats.processor.pieces
+        stats.steps, stats.processor.external_tasks
     );
     Ok(())
 }
