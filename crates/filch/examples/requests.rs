@@ -96,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let stats = scheduler.stats().total();
     println!(
-        "{} steps, {} pieces of jobs",
+        "{} steps, {} external tasks",
         stats.steps, stats.processor.external_tasks
     );
     Ok(())
