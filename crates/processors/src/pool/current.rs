@@ -39,16 +39,18 @@ impl Current<'_> {
     /// The number of its processor.
     #[inline]
     pub(crate) fn processor(&self) -> Option<usize> {
-        self.with_permit(Permit::processor)
+        // SAFETY: it leaves the cell alone.
+        unsafe { self.with_permit(Permit::processor) }
     }
 
-    /// Calls `look` with the permit, if there is one. `look` runs no task, and finds none here.
+    /// Calls `look` with the permit, if there is one.
+    ///
+    /// # Safety
+    /// `look` leaves `permit` alone, and so runs no task.
     #[inline]
-    pub(crate) fn with_permit<R>(&self, look: impl FnOnce(&Permit) -> R) -> Option<R> {
-        let permit = self.permit.take()?;
-        let seen = look(&permit);
-        self.permit.set(Some(permit));
-        Some(seen)
+    pub(crate) unsafe fn with_permit<R>(&self, look: impl FnOnce(&Permit) -> R) -> Option<R> {
+        // SAFETY: the cell is this thread's, and nothing changes it while `look` has it (contract).
+        unsafe { &*self.permit.as_ptr() }.as_ref().map(look)
     }
 
     /// The label of the task that it runs, if that has one.

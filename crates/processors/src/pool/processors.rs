@@ -9,7 +9,7 @@ use filch_parker::Unparker;
 use filch_sync::{Arc, Mutex, MutexGuard, lock};
 
 use crate::pool::config::{Config, PoolError};
-use crate::pool::current;
+use crate::pool::current::{self, Current};
 use crate::pool::runner::{Awaited, CallerRuns};
 use crate::pool::threads::Handles;
 use crate::protocol::threads::ThreadStats;
@@ -125,6 +125,7 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Puts the task into the deque of the caller's processor. If it has none: the task.
     #[inline]
+    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     fn push_here(&self, task: T) -> Option<T> {
         let (queues, coordinator) = (&self.shared.queues, &self.shared.coordinator);
         let mut task = Some(task);
@@ -147,7 +148,8 @@ impl<T: Send + 'static> Processors<T> {
             }
         };
         // In a blocking call the thread has none.
-        current::with_current(&self.shared, |current| current.with_permit(push));
+        // SAFETY: to push and to wake runs no task.
+        current::with_current(&self.shared, |current| unsafe { current.with_permit(push) });
         task
     }
 
@@ -197,6 +199,7 @@ impl<T: Send + 'static> Processors<T> {
 
     /// [`give_way`](Self::give_way), as the last thing that a task does in its turn. If nothing
     /// else is runnable, the processor keeps `task` and runs it next: no other one is woken for it.
+    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     pub fn give_way_at_end(&self, task: T) {
         let queues = &self.shared.queues;
         let mut task = Some(task);
@@ -211,7 +214,8 @@ impl<T: Send + 'static> Processors<T> {
                 task = local.deque.try_push(lone).err();
             }
         };
-        current::with_current(&self.shared, |current| current.with_permit(keep));
+        // SAFETY: to push runs no task.
+        current::with_current(&self.shared, |current| unsafe { current.with_permit(keep) });
         if let Some(task) = task {
             self.give_way(task);
         }
@@ -248,10 +252,8 @@ impl<T: Send + 'static> Processors<T> {
     /// not in a blocking call. It may be another one after each [`blocking`](Self::blocking) call.
     #[inline]
     pub fn current(&self) -> Option<usize> {
-        current::with_current(&self.shared, |current| {
-            current.with_permit(Permit::processor)
-        })
-        .flatten()
+        let number = |current: &Current<'_>| current.processor();
+        current::with_current(&self.shared, number).flatten()
     }
 
     /// The [label](crate::Runner::label) of the task that the calling thread is in the middle of,

@@ -12,7 +12,6 @@ use filch_sync::{Arc, lock};
 use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
 use crate::pool::runner::{Awaited, CallerRuns, Runner};
-use crate::protocol::Permit;
 use crate::protocol::state::grant::EXTERNAL_TASK;
 use crate::queues::task_queues::Shared;
 
@@ -89,8 +88,10 @@ impl CallerRuns {
                 if now.duration_since(*began.get_or_insert(now)) >= LONGEST {
                     return;
                 }
-                let pop = |permit: &Permit| shared.queues.locals.get(permit).deque.pop();
-                next = current.with_permit(pop).flatten();
+                let permit = current.permit.take();
+                next = (permit.as_ref())
+                    .and_then(|permit| shared.queues.locals.get(permit).deque.pop());
+                current.permit.set(permit);
             }
         };
         let outcome = current::enter(shared, &current, || {

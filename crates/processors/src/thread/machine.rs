@@ -218,6 +218,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
 
     /// Returns what to do between two tasks.
     #[inline]
+    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     fn next(&self, control: ControlWord, seen: ControlWord) -> Next<T> {
         let shared = self.shared;
         let next = |permit: &Permit| {
@@ -233,7 +234,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 None => Next::Search { looks: false },
             }
         };
-        match self.current.with_permit(next) {
+        // SAFETY: a look for a task runs none.
+        match unsafe { self.current.with_permit(next) } {
             Some(next) => next,
             None => unreachable!("a machine that runs tasks has a processor"),
         }
