@@ -1,5 +1,5 @@
 //! The textbook ways to lose a wake-up, each caught. The protocol here is the idle list reduced to
-//! one flag, but for pieces, which are taken beside the shipped one.
+//! one flag, but for external tasks, which are taken beside the shipped one.
 #![cfg(loom)]
 
 use filch_processors::protocol::Idle;
@@ -143,13 +143,13 @@ fn the_last_searcher_just_runs() {
     });
 }
 
-/// Two processors and two pieces, which others put there.
-struct Pieces {
+/// Two processors and two external tasks, which others put there.
+struct ExternalTasks {
     idle: Idle,
     left: AtomicUsize,
 }
 
-impl Pieces {
+impl ExternalTasks {
     fn take(&self) -> bool {
         let take = |left: usize| left.checked_sub(1);
         self.left
@@ -158,36 +158,43 @@ impl Pieces {
     }
 }
 
-/// The second processor has been woken for the pieces; the first one may not search, as the other
-/// one counts as searching.
-fn refused(look: fn(&Pieces) -> bool) {
-    let pieces = Arc::new(Pieces {
+/// The second processor has been woken for the external tasks; the first one may not search, as the
+/// other one counts as searching.
+fn refused(look: fn(&ExternalTasks) -> bool) {
+    let external_tasks = Arc::new(ExternalTasks {
         idle: Idle::new(2),
         left: AtomicUsize::new(2),
     });
-    pieces.idle.go_idle(1, false);
-    assert_eq!(pieces.idle.processor_to_wake(|| false), Some(1));
-    let woken = beside(&pieces, |pieces| {
-        assert!(pieces.take(), "one of two");
-        _ = pieces.idle.stop_searching();
+    external_tasks.idle.go_idle(1, false);
+    assert_eq!(external_tasks.idle.processor_to_wake(|| false), Some(1));
+    let woken = beside(&external_tasks, |external_tasks| {
+        assert!(external_tasks.take(), "one of two");
+        _ = external_tasks.idle.stop_searching();
     });
-    let may_search = pieces.idle.try_start_searching(2);
+    let may_search = external_tasks.idle.try_start_searching(2);
     let found = if may_search {
-        pieces.take()
+        external_tasks.take()
     } else {
-        look(&pieces)
+        look(&external_tasks)
     };
-    let left = pieces.left.load(Ordering::Relaxed);
+    let left = external_tasks.left.load(Ordering::Relaxed);
     woken.join().unwrap();
-    assert!(found || left == 0, "it sleeps beside a piece");
+    assert!(found || left == 0, "it sleeps beside an external task");
 }
 
 #[test]
-fn refused_it_takes_a_piece() {
-    Bound::exhaustive(30).check("may not search, takes a piece", || refused(Pieces::take));
-    // Mistake: a piece takes a search. The processor that may not search sleeps beside the
-    // source, and the one that was woken for a piece wakes it in return, for each piece anew.
-    Bound::exhaustive(2).refute("may not search, sleeps", "it sleeps beside a piece", || {
-        refused(|_| false);
+fn refused_it_takes_an_external_task() {
+    Bound::exhaustive(30).check("may not search, takes an external task", || {
+        refused(ExternalTasks::take)
     });
+    // Mistake: an external task takes a search. The processor that may not search sleeps beside the
+    // source, and the one that was woken for an external task wakes it in return, for each external
+    // task anew.
+    Bound::exhaustive(2).refute(
+        "may not search, sleeps",
+        "it sleeps beside an external task",
+        || {
+            refused(|_| false);
+        },
+    );
 }

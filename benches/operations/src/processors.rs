@@ -36,7 +36,7 @@ pub(crate) fn tree(times: u64) {
     let pool = Processors::new(config).expect("one is possible");
     let machines = Processors::start(&pool, Arc::new(Tree)).expect("the system gives threads");
     pool.inject(Root(times));
-    pool.wait_quiescent().expect("this is no task");
+    pool.wait_quiescent(None).expect("this is no task");
     pool.stop();
     machines.join();
 }

@@ -96,8 +96,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let stats = scheduler.stats().total();
     println!(
-        "{} steps, {} pieces of jobs",
-        stats.steps, stats.processor.pieces
+        "{} steps, {} external tasks",
+        stats.steps, stats.processor.external_tasks
     );
     Ok(())
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicPtr;
 use std::{mem, process};
 
 use filch_deque::{Steal, Stealer};
-use filch_processors::Piece;
+use filch_processors::ExternalTask;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
 use crate::current;
@@ -148,8 +148,8 @@ impl JobRef {
         unsafe { &*ptr::with_exposed_provenance(address) }
     }
 
-    /// Turns the job into a piece, as a pool of processors has it.
-    pub(crate) fn into_piece(self) -> Piece {
+    /// Turns the job into an external task, as a pool of processors has it.
+    pub(crate) fn into_external_task(self) -> ExternalTask {
         /// # Safety
         /// It was a job, which the caller has, and calls this with once.
         unsafe fn run(job: NonNull<()>) {
@@ -160,9 +160,9 @@ impl JobRef {
             });
         }
 
-        // SAFETY: a piece is run once, and so is the job, which may run on any thread at any time
-        // (contract of `new`).
-        unsafe { Piece::new(self.0.cast(), run) }
+        // SAFETY: an external task is run once, and so is the job, which may run on any thread at
+        // any time (contract of `new`).
+        unsafe { ExternalTask::new(self.0.cast(), run) }
     }
 }
 

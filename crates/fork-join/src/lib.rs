@@ -24,7 +24,7 @@ pub use api::{
 #[cfg(not(all(loom, feature = "loom")))]
 #[doc(hidden)] // for compat/rayon-core, which has threads and a global pool of its own
 pub use api::{global::OncePool, threads::usual_stack_size};
-pub use filch_processors::ResizeError;
+pub use filch_processors::PoolError;
 #[cfg(not(all(loom, feature = "loom")))]
 pub use join::join;
 pub use scope::Scope;

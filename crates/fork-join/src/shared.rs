@@ -40,7 +40,7 @@ pub(crate) struct WorkerSlot {
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
     /// `true` if its thread is to ask the host whether it should make way.
-    pub(crate) is_hurried: CachePadded<AtomicBool>,
+    pub(crate) yield_requested: CachePadded<AtomicBool>,
     /// Marks which of the jobs that it forks are isolated.
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
@@ -67,7 +67,7 @@ impl WorkerSlot {
             spawned: owner.spawned.stealer(),
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
-            is_hurried: CachePadded::new(AtomicBool::new(false)),
+            yield_requested: CachePadded::new(AtomicBool::new(false)),
             isolation: IsolationMark::default(),
             stack: Arc::clone(&owner.stack),
             own: Injector::with_blocks(),
@@ -146,7 +146,7 @@ pub trait Host: Send + Sync {
     }
 
     /// Lets others run that have waited for long, if there are such.
-    fn make_way(&self) {}
+    fn yield_if_requested(&self) {}
 
     /// Returns whether perhaps no thread comes for what is published from outside, because the
     /// threads are about to exit. A thread that has published something, and hears `false`, can
@@ -262,10 +262,10 @@ impl Shared {
 
     /// Tells each thread that runs jobs to ask the host, at its next fork or join, whether it
     /// should make way.
-    pub(crate) fn hurry(&self) {
+    pub(crate) fn request_yield(&self) {
         for slot in self.all_slots() {
             // ORDERING: Relaxed: a request, which is repeated.
-            slot.is_hurried.store(true, Ordering::Relaxed);
+            slot.yield_requested.store(true, Ordering::Relaxed);
             slot.ask();
         }
     }

@@ -3,7 +3,7 @@
 #[cfg(not(all(loom, feature = "loom")))]
 use std::sync::Arc as StdArc;
 
-use filch_processors::{Piece, Source};
+use filch_processors::{ExternalTask, Source};
 use filch_sync::Arc;
 
 use crate::current;
@@ -31,7 +31,7 @@ impl Jobs {
 }
 
 impl Source for Jobs {
-    fn take(&self) -> Option<Piece> {
+    fn take(&self) -> Option<ExternalTask> {
         // A thread that never finds one takes no slot.
         if !current::has_worker() && !self.shared.may_have_some() {
             return None;
@@ -45,7 +45,7 @@ impl Source for Jobs {
             found
         };
         let found = current::with_worker(&self.shared, find)??;
-        Some(found.into_piece())
+        Some(found.into_external_task())
     }
 
     fn is_empty(&self) -> bool {
@@ -63,7 +63,7 @@ impl Source for Jobs {
         current::has_worker() && run() == Some(true)
     }
 
-    fn hurry(&self) {
-        self.shared.hurry();
+    fn request_yield(&self) {
+        self.shared.request_yield();
     }
 }

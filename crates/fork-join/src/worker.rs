@@ -110,16 +110,16 @@ impl Worker {
             // sleep before the answer, which took that down: the next push is to tell it.
             true => self.own_slot().ask(),
         }
-        self.make_way_if_hurried();
+        self.yield_if_requested();
     }
 
     /// Makes way for others, if they want that.
-    fn make_way_if_hurried(&self) {
-        let is_hurried = &*self.own_slot().is_hurried;
+    fn yield_if_requested(&self) {
+        let yield_requested = &*self.own_slot().yield_requested;
         // ORDERING: Relaxed: a request, which is repeated.
-        if is_hurried.load(Ordering::Relaxed) {
+        if yield_requested.load(Ordering::Relaxed) {
             // ORDERING: Relaxed: as above.
-            is_hurried.store(false, Ordering::Relaxed);
+            yield_requested.store(false, Ordering::Relaxed);
             self.make_way();
         }
     }
@@ -130,7 +130,7 @@ impl Worker {
         // Others may go on with it meanwhile.
         self.forks().share();
         self.wake_one();
-        self.host.make_way();
+        self.host.yield_if_requested();
     }
 
     /// Wakes a thread to look for what was published.
@@ -168,7 +168,7 @@ impl Worker {
         }
         self.owner.spawned.push(job);
         self.wake_one();
-        self.make_way_if_hurried();
+        self.yield_if_requested();
     }
 
     /// Returns whether it is one of that pool's.
@@ -185,7 +185,7 @@ impl Worker {
         while !latch.is_done() {
             if let Some(found) = self.look_beside(latch) {
                 self.run_on_top(found);
-                self.make_way_if_hurried();
+                self.yield_if_requested();
             }
         }
     }

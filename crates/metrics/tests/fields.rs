@@ -51,7 +51,7 @@ const SHOWN: [(&str, &str); 18] = [
 const NOT_SHOWN: [&str; 20] = [
     "workers.processor.run",
     "workers.processor.visits",
-    "workers.processor.pieces",
+    "workers.processor.external_tasks",
     "workers.processor.panicked",
     "workers.processor.scheduled",
     "workers.processor.from_injector",

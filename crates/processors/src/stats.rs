@@ -18,9 +18,9 @@ macro_rules! counters {
         }
 
         impl ProcessorStats {
-            /// Counts the tasks and pieces run.
+            /// Counts the tasks and external tasks run.
             pub(crate) fn run_in_all(&self) -> u64 {
-                self.run + self.pieces
+                self.run + self.external_tasks
             }
         }
 
@@ -63,9 +63,9 @@ counters! {
     /// Times a guest ran its task on it: see
     /// [`Processors::run_awaited`](crate::Processors::run_awaited).
     visits,
-    /// Pieces run, which were taken from the pool's [source](crate::Source). No tasks.
-    pieces,
-    /// Tasks whose runner panicked, and pieces that did.
+    /// External tasks run, which were taken from the pool's [source](crate::Source). No tasks.
+    external_tasks,
+    /// Tasks whose runner panicked, and external tasks that did.
     panicked,
     /// Tasks that its thread made runnable while it was running another.
     scheduled,
@@ -101,7 +101,7 @@ counters! {
     blocking_calls,
     /// Of those, the ones that kept the processor, because there was no thread to be had.
     blocked_in_place,
-    /// Times its thread [made way](crate::Processors::make_way) in the middle of a task or a piece.
+    /// Times its thread [made way](crate::Processors::yield_if_requested) in the middle of a task.
     made_way,
     /// Times its thread gave it, between two tasks, to one that was back from a blocking call.
     handed_to_waiters,
@@ -149,7 +149,7 @@ impl Counter {
 /// Counters seen at former looks.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// The tasks and pieces run, by processor.
+    /// The tasks and external tasks run, by processor.
     pub(crate) processors: Sightings<u64>,
     /// The activity, and how often it had changed, by machine.
     pub(crate) machines: Sightings<u32>,

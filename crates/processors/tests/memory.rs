@@ -85,12 +85,12 @@ fn a_waiting_task_costs_its_own_words() {
         sum: AtomicUsize::new(0),
     });
     let machines = Processors::start(&pool, Arc::clone(&runner)).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     // In a processor's own deque, which grows by doubling.
     for _ in 0..2 {
         let (times, bytes) = allocated(|| {
             pool.inject([0; 6]);
-            pool.wait_quiescent().unwrap();
+            pool.wait_quiescent(None).unwrap();
         });
         assert!(times <= 100, "{times} allocations for {TASKS} tasks");
         assert!(bytes <= TASKS * 4 * size, "{bytes} bytes for {TASKS} tasks");

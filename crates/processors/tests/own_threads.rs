@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use filch_processors::{
-    Config, Machines, NeverQuiescent, Piece, Processors, Runner, Source, StartError, Thread,
+    Config, ExternalTask, Machines, NeverQuiescent, PoolError, Processors, Runner, Source, Thread,
 };
 
 type Pool = Arc<Processors<u32>>;
@@ -36,7 +36,7 @@ impl Runner<u32> for Tells {
 }
 
 impl Source for Tells {
-    fn take(&self) -> Option<Piece> {
+    fn take(&self) -> Option<ExternalTask> {
         None
     }
 
@@ -167,7 +167,7 @@ fn the_others_do_without_a_thread_that_does_not_come() {
             pool.schedule(task);
             assert_eq!(told.tasks.recv(), Ok(task));
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         pool.stop();
         present.join().unwrap();
     });
@@ -199,7 +199,7 @@ fn a_pool_ends_when_none_of_its_threads_comes() {
     pool.schedule(7);
     pool.stop();
     drop(threads);
-    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(pool.wait_quiescent(None), Err(NeverQuiescent));
     let missing = pool.threads();
     assert_eq!(
         (missing.threads, missing.started, missing.refused),
@@ -253,7 +253,7 @@ fn a_thread_that_is_refused_dropped_or_lost_in_a_panic_ends_the_pool() {
             _ => refuse(thread),
         });
         let error = started.map(drop).unwrap_err();
-        assert!(matches!(error, StartError::Thread(_)), "{error:?}");
+        assert!(matches!(error, PoolError::Thread(_)), "{error:?}");
         assert!(error.to_string().contains(expected), "{error}");
     }
 }
@@ -266,7 +266,7 @@ fn a_thread_that_comes_after_its_refusal_does_not_run() {
         late = Some(thread);
         Err(io::ErrorKind::Other.into())
     });
-    assert!(matches!(started, Err(StartError::Thread(_))));
+    assert!(matches!(started, Err(PoolError::Thread(_))));
     late.unwrap().run();
     assert!(told.nudges.try_recv().is_err(), "it never waited for work");
 }
@@ -319,10 +319,10 @@ fn a_start_that_failed_gives_its_work_up() {
         }
         Some(_) => Err(io::ErrorKind::OutOfMemory.into()),
     });
-    assert!(matches!(started, Err(StartError::Thread(_))));
+    assert!(matches!(started, Err(PoolError::Thread(_))));
     kept.unwrap().run();
     assert!(told.tasks.try_recv().is_err());
-    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(pool.wait_quiescent(None), Err(NeverQuiescent));
     assert_eq!(told.runners(), 2, "here, and as the source");
 }
 

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use filch_processors::{Config, Processors, Runner, StartError};
+use filch_processors::{Config, PoolError, Processors, Runner};
 
 type Pool = Processors<Task>;
 
@@ -78,12 +78,12 @@ fn pool(processors: usize) -> (Arc<Pool>, Arc<Test>) {
 fn impossible_numbers_of_processors() {
     assert!(matches!(
         Pool::new(Config::default().processors(0)),
-        Err(StartError::NoProcessors)
+        Err(PoolError::NoProcessors)
     ));
     let error = Pool::new(Config::default().processors(65_535)).unwrap_err();
     assert!(matches!(
         error,
-        StartError::TooManyProcessors {
+        PoolError::TooManyProcessors {
             asked: 65_535,
             max: 65_534
         }
@@ -97,7 +97,7 @@ fn a_pool_is_started_once() {
     let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
     assert!(matches!(
         Processors::start(&pool, test),
-        Err(StartError::AlreadyStarted)
+        Err(PoolError::AlreadyStarted)
     ));
     pool.stop();
     machines.join();
@@ -155,7 +155,7 @@ fn a_tree_is_counted_by_a_runner_without_a_pool() {
         let (pool, test) = pool(processors);
         let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
         pool.inject(Task::Tree(12));
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         assert_eq!(test.leaves.load(Ordering::Relaxed), 1 << 12);
         let stats = pool.stats().into_iter().reduce(|all, one| all + one);
         assert_eq!(stats.unwrap().scheduled, (1 << 13) - 2, "all but the root");

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use filch_processors::{Config, Processors, StartError};
+use filch_processors::{Config, PoolError, Processors};
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
@@ -174,7 +174,7 @@ impl<P: Protocol> Builder<P> {
         self.start().map_err(BuildError::Processors)
     }
 
-    fn start(self) -> Result<Scheduler<P>, StartError> {
+    fn start(self) -> Result<Scheduler<P>, PoolError> {
         let processors = Processors::with_prefetch(self.processors, Task::prefetch)?;
         let workers = processors.max_count();
         let counters = (0..workers).map(|_| CachePadded::default()).collect();
@@ -207,7 +207,7 @@ impl<P: Protocol> Builder<P> {
         let scheduler = Scheduler::running(handle, machines);
         if let Some((limit, call)) = self.watchdog {
             let watched = scheduler.watch_steps(limit, call);
-            watched.map_err(StartError::Thread)?;
+            watched.map_err(PoolError::Thread)?;
         }
         Ok(scheduler)
     }
@@ -220,7 +220,7 @@ debug_fields!(Builder<P>, "Builder", processors, limit, budget, node);
 #[non_exhaustive]
 pub enum BuildError {
     /// The processors refused the number of workers, or the system the threads.
-    Processors(StartError),
+    Processors(PoolError),
     /// A limit of zero live processes: nothing could ever be submitted.
     ZeroLimit,
     /// Steps of zero events: nothing could ever be delivered.

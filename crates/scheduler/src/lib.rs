@@ -36,7 +36,7 @@ mod turn;
 
 pub use builder::{BuildError, Builder};
 pub use filch_event_queue::Depth;
-pub use filch_processors::{ProcessorStats, QueueLengths, ReserveError, ResizeError, StartError};
+pub use filch_processors::{PoolError, ProcessorStats, QueueLengths};
 pub use handle::handle::{CalledFromInside, Extension, Handle};
 pub use handle::policy::{Door, MailboxPolicy, TellSender};
 pub use handle::process_handle::{JoinError, ProcessHandle};

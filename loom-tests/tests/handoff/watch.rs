@@ -115,33 +115,6 @@ fn searching() -> (Arc<Pool>, Permit, Permit) {
     (pool, first, permit)
 }
 
-/// A searcher was going to watch, and finds something else in its last round, which takes long. It
-/// cancels the watch and stops searching, just as the processor schedules its only task: it relies
-/// on the watcher, or on the searcher, whose last look sees the task, or it wakes the one that is
-/// idle. A failure: that one sleeps on, no machine looks, and there is no interval that would end.
-#[test]
-fn a_watch_that_is_cancelled() {
-    Bound::exhaustive(100)
-        .outcomes("a watch that is cancelled hides nothing", || {
-            let (pool, first, permit) = searching();
-            let searcher = beside(&pool, move |pool| {
-                pool.pass();
-                pool.coordinator.cancel_watches([0]);
-                let woke = pool.coordinator.stop_searching(&pool.queues);
-                pool.uses(&permit);
-                woke
-            });
-            let by_owner = pool.schedule(&first);
-            let by_searcher = searcher.join().unwrap();
-            assert!(
-                pool.awake(1).is_some(),
-                "a task is there, and no machine looks"
-            );
-            (by_owner, by_searcher)
-        })
-        .assert_exactly([(true, false), (false, true)]);
-}
-
 /// A watched processor that has a task goes idle itself, because its machine makes a blocking call:
 /// no machine comes for the task any more, so one is woken for it at once, though the watch goes
 /// on.

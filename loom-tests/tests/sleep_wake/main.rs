@@ -7,7 +7,7 @@
 //! deadlock.
 #![cfg(loom)]
 
-mod pieces;
+mod external_tasks;
 
 use filch_processors::protocol::Idle;
 use filch_sync::Arc;

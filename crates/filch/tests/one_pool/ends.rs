@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use filch::fork_join::{Config, Pool, StartError, Worker};
 use filch::prelude::*;
-use filch::processors::{Piece, PoolHandle, Source};
+use filch::processors::{ExternalTask, PoolHandle, Source};
 use filch::scheduler::{CallKind, RunningCall, Scheduler};
 
 use crate::common::{Numbers, fib_by, scheduler};
@@ -72,7 +72,7 @@ fn threads_that_run_something_else_already_are_taken() {
     struct Nothing;
 
     impl Source for Nothing {
-        fn take(&self) -> Option<Piece> {
+        fn take(&self) -> Option<ExternalTask> {
             None
         }
 
@@ -82,7 +82,7 @@ fn threads_that_run_something_else_already_are_taken() {
     }
 
     let scheduler = Scheduler::<Numbers>::builder().workers(1).build().unwrap();
-    scheduler.pool().attach(Nothing).unwrap();
+    scheduler.pool().attach(Arc::new(Nothing)).unwrap();
     assert!(matches!(
         Pool::on(&scheduler.pool()),
         Err(StartError::Taken)
@@ -181,7 +181,7 @@ fn a_job_that_does_not_return_is_reported() {
     let running = scheduler.running();
     assert!(running.iter().any(is_job), "{running:?}");
     let dump = scheduler.dump().to_string();
-    assert!(dump.contains("a piece of the source"), "{dump}");
+    assert!(dump.contains("an external task of the source"), "{dump}");
     go.send(()).unwrap();
     assert!(scheduler.shutdown(Duration::MAX).unwrap().is_clean());
 }

@@ -208,9 +208,9 @@ pub enum StartError {
     Thread(io::Error),
 }
 
-impl From<filch_processors::StartError> for StartError {
-    fn from(error: filch_processors::StartError) -> Self {
-        use filch_processors::StartError as Cause;
+impl From<filch_processors::PoolError> for StartError {
+    fn from(error: filch_processors::PoolError) -> Self {
+        use filch_processors::PoolError as Cause;
         match error {
             Cause::NoProcessors => Self::NoThreads,
             Cause::TooManyProcessors { asked, max } => Self::TooManyThreads { asked, max },

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 
 use filch_parker::{AdaptiveSpinner, Parker, Spin, Unparker};
-use filch_processors::{Machines, PoolHandle, Processors, ResizeError};
+use filch_processors::{Machines, PoolError, PoolHandle, Processors};
 use filch_sync::Arc;
 
 use crate::api::config::{Config, StartError};
@@ -17,6 +17,8 @@ use crate::shared::{Host, Shared};
 use crate::source::Jobs;
 use crate::stack::ThreadReport;
 use crate::worker::Worker;
+
+type Started = Result<Machines, PoolError>;
 
 /// A pool of threads that run jobs.
 ///
@@ -116,10 +118,7 @@ impl Pool {
 
     fn start_by(
         mut config: Config,
-        start: impl FnOnce(
-            &Arc<Processors<Infallible>>,
-            Arc<Threads>,
-        ) -> Result<Machines, filch_processors::StartError>,
+        start: impl FnOnce(&Arc<Processors<Infallible>>, Arc<Threads>) -> Started,
     ) -> Result<Self, StartError> {
         let takes_caller = config.takes_caller;
         let count = config.thread_count()? - usize::from(takes_caller);
@@ -130,7 +129,7 @@ impl Pool {
         let kept: Arc<dyn Host> = Arc::new(PoolHost {
             threads: match &processors {
                 None => HostThreads::None,
-                Some(processors) => HostThreads::Own(Processors::handle(processors)),
+                Some(processors) => HostThreads::Own(Arc::clone(processors) as PoolHandle),
             },
             on_panic: config.on_panic.take(),
         });
@@ -148,7 +147,7 @@ impl Pool {
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
         if let Some(processors) = &pool.processors {
-            let attached = processors.attach(Jobs::new(&shared));
+            let attached = processors.attach(Arc::new(Jobs::new(&shared)));
             assert!(attached.is_ok(), "the processors are new");
             let started = start(
                 processors,
@@ -171,13 +170,13 @@ impl Pool {
     /// first. Blocking, while threads are started.
     ///
     /// # Errors
-    /// [`ResizeError`]; the pool goes on with the number that it says. A pool whose only thread is
-    /// the caller has none to resize: [`ResizeError::Stopped`].
-    pub fn resize(&self, threads: usize) -> Result<usize, ResizeError> {
+    /// [`PoolError`]; the pool goes on with the number that it says. A pool whose only thread is
+    /// the caller has none to resize: [`PoolError::Stopped`].
+    pub fn resize(&self, threads: usize) -> Result<usize, PoolError> {
         match (&self.processors, &self.lent_by) {
             (Some(processors), _) => processors.resize(threads),
             (None, Some(lender)) => lender.resize(threads),
-            (None, None) => Err(ResizeError::Stopped),
+            (None, None) => Err(PoolError::Stopped),
         }
     }
 

@@ -19,7 +19,7 @@ impl Pool {
     /// # use std::convert::Infallible;
     /// # use std::sync::Arc;
     /// use filch_fork_join::Pool;
-    /// use filch_processors::{Config, Processors, Runner};
+    /// use filch_processors::{Config, PoolHandle, Processors, Runner};
     ///
     /// # struct NoTasks;
     /// # impl Runner<Infallible> for NoTasks {
@@ -32,7 +32,7 @@ impl Pool {
     /// # let runner = Arc::new(NoTasks);
     /// let processors = Processors::new(Config::default().processors(2))?;
     /// let threads = Processors::start(&processors, runner)?;
-    /// let pool = Pool::on(&Processors::handle(&processors))?;
+    /// let pool = Pool::on(&(processors.clone() as PoolHandle))?;
     /// assert_eq!(pool.install(|worker| worker.join(|_| 3, |_| 4)), (3, 4));
     /// processors.stop();
     /// threads.join();
@@ -42,8 +42,8 @@ impl Pool {
     /// * While a thread sleeps in the middle of a job, because a branch of it was stolen, another
     ///   one runs what waits, as in a [`blocking`](crate::Worker::blocking) call.
     /// * A job that has run for long while others wait makes way for them at its next fork or join:
-    ///   see [`make_way`](filch_processors::Processors::make_way). The scheduler gets a thread for
-    ///   that, which sleeps while there are no jobs.
+    ///   see [`yield_if_requested`](filch_processors::Processors::yield_if_requested). The
+    ///   scheduler gets a thread for that, which sleeps while there are no jobs.
     /// * Threads take their slots, and get an [index](crate::Worker::index), when they first find a
     ///   job or fork one. A [`broadcast`](Self::broadcast) runs on those that have one, and waits
     ///   for those of them that are in a call that blocks.
@@ -82,12 +82,12 @@ impl Pool {
             return Err(StartError::ThreadsAreMade);
         }
         let host: Arc<dyn Host> = Arc::new(PoolHost {
-            threads: HostThreads::Lent(threads.downgrade()),
+            threads: HostThreads::Lent(Arc::downgrade(threads)),
             on_panic: config.on_panic,
         });
         let jobs = Jobs::new(&shared(&host, config.nested_jobs));
         let host = Some(host);
-        let attached = threads.attach(Jobs { host, ..jobs });
+        let attached = threads.attach(Arc::new(Jobs { host, ..jobs }));
         attached.map_err(|_| StartError::Taken)?;
         Self::found_on(threads)
     }
@@ -96,7 +96,9 @@ impl Pool {
     fn found_on(threads: &PoolHandle) -> Result<Self, StartError> {
         let jobs = threads.source::<Jobs>().ok_or(StartError::Taken)?;
         let host = jobs.host.as_ref().ok_or(StartError::Taken)?;
-        threads.watch_long_turns().map_err(StartError::Thread)?;
+        Arc::clone(threads)
+            .watch_long_turns()
+            .map_err(StartError::Thread)?;
         let shared = Arc::clone(&jobs.shared);
         Ok(Self::lent(shared, Arc::clone(host), threads.clone()))
     }

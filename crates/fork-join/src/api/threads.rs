@@ -4,9 +4,10 @@ use std::convert::Infallible;
 use std::env;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Weak;
 
 use filch_parker::AdaptiveSpinner;
-use filch_processors::{PoolHandle, Processors, Runner, WeakPoolHandle};
+use filch_processors::{AnyPool, PoolHandle, Processors, Runner};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, asymmetric};
@@ -35,7 +36,7 @@ pub(crate) enum HostThreads {
     /// The pool's.
     Own(PoolHandle),
     /// Another scheduler's, which keeps this host, and has to run other things beside jobs.
-    Lent(WeakPoolHandle),
+    Lent(Weak<dyn AnyPool>),
 }
 
 impl PoolHost {
@@ -50,7 +51,7 @@ impl PoolHost {
 
 impl Host for PoolHost {
     fn notify(&self) {
-        self.with(|threads| threads.notify_behind_fence());
+        self.with(|threads| threads.notify());
     }
 
     fn nudge_threads(&self) {
@@ -71,8 +72,8 @@ impl Host for PoolHost {
         }
     }
 
-    fn make_way(&self) {
-        self.with(|threads| threads.make_way());
+    fn yield_if_requested(&self) {
+        self.with(|threads| threads.yield_if_requested());
     }
 
     fn is_ending(&self) -> bool {

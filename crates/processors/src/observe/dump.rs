@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use filch_sync::lock;
 
 use crate::pool::processors::Processors;
-use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
+use crate::protocol::state::grant::{Activity, EXTERNAL_TASK, task_label};
 
 /// The text of a snapshot of a pool; made by [`Processors::dump`].
 ///
@@ -26,13 +26,10 @@ const MAX_NAMES: usize = 8;
 
 impl<T: Send + 'static> Processors<T> {
     /// Returns what every processor and thread is doing now. Takes some locks for a moment, and
-    /// disturbs nothing else.
-    ///
-    /// Tasks in queues are counted, not shown: only a thread that takes a task out can look at it.
-    /// Tasks that run, block, or wait for their thread are named as
-    /// [`Runner::label`](crate::Runner::label) says. **Take two dumps**, some seconds apart: the
-    /// second one says which threads have been in the same task, or the same blocking call, ever
-    /// since the first.
+    /// disturbs nothing else. Tasks in queues are counted, not shown; those that run, block, or
+    /// wait for their thread are named as [`Runner::label`](crate::Runner::label) says. **Take two
+    /// dumps**, some seconds apart: the second one says which threads have been in the same task,
+    /// or the same blocking call, ever since the first.
     ///
     /// ```
     /// # use filch_processors::{Config, Processors};
@@ -40,7 +37,7 @@ impl<T: Send + 'static> Processors<T> {
     /// pool.inject(7);
     /// println!("{}", pool.dump());
     /// # assert!(pool.dump().to_string().contains("global queue: 1"));
-    /// # Ok::<(), filch_processors::StartError>(())
+    /// # Ok::<(), filch_processors::PoolError>(())
     /// ```
     pub fn dump(&self) -> Dump {
         let mut text = String::new();
@@ -68,30 +65,26 @@ impl<T: Send + 'static> Processors<T> {
             None => format!("task {label}"),
         };
         let name_of = |task: &T| Some(describe(runner.as_ref()?.label(task)?));
+        let stopping = if control.is_stopping() {
+            ", stopping"
+        } else {
+            ""
+        };
+        let source = match (queues.source.is_attached(), queues.source.is_empty()) {
+            (false, _) => "",
+            (true, true) => ", source: empty",
+            (true, false) => ", source: not empty",
+        };
         writeln!(
             text,
-            "{} processors, {} idle, {searching} searching{}; global queue: {} and {} woken, \
-             given way: {}, idle priority: {}{}",
+            "{} processors, {} idle, {searching} searching{stopping}; global queue: {} and {} \
+             woken, given way: {}, idle priority: {}{source}",
             control.active(),
             idle.len(),
-            if control.is_stopping() {
-                ", stopping"
-            } else {
-                ""
-            },
             lengths.new,
             lengths.woken,
             lengths.given_way,
             lengths.idle_priority,
-            match queues
-                .source
-                .is_attached()
-                .then(|| queues.source.is_empty())
-            {
-                None => "",
-                Some(true) => ", source: empty",
-                Some(false) => ", source: not empty",
-            },
         )?;
         for (number, stats) in self.stats().into_iter().enumerate() {
             let machine = self.name(coordinator.attached(number));
@@ -138,8 +131,8 @@ impl<T: Send + 'static> Processors<T> {
                 Activity::Waits => ("back from a blocking call, waits for a processor", None),
             };
             write!(text, "  {}: {activity}", self.name(look.machine))?;
-            if look.shown == A_PIECE {
-                write!(text, " (a piece of the source)")?;
+            if look.shown == EXTERNAL_TASK {
+                write!(text, " (an external task of the source)")?;
             } else if let Some(label) = task_label(look.shown) {
                 write!(text, " ({})", describe(label))?;
             }
@@ -217,7 +210,7 @@ mod tests {
         while (0..2).any(|processor| coordinator.is_watched(processor)) {
             thread::yield_now();
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         pool.stop();
         machines.join();
     }

@@ -2,4 +2,3 @@
 
 pub(crate) mod dump;
 pub(crate) mod look;
-pub(crate) mod running;

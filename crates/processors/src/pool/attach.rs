@@ -1,52 +1,29 @@
 //! Work beside the tasks: attaches a source of it to a pool, and tells the pool of new work.
 
-use std::error::Error;
-use std::fmt;
+use std::sync::Arc;
 
 use crate::pool::processors::Processors;
-use crate::queues::source::Source;
-
-/// The pool has a source already: here is the one that was not attached.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct AttachError<S>(pub S);
-
-impl<S> fmt::Debug for AttachError<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AttachError").finish_non_exhaustive()
-    }
-}
-
-impl<S> fmt::Display for AttachError<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the pool has a source of further work already, and can have one only")
-    }
-}
-
-impl<S> Error for AttachError<S> {}
+use crate::queues::source::{AttachError, Source};
 
 impl<T: Send + 'static> Processors<T> {
-    /// Makes the pool's threads run the source's pieces behind the tasks, for good: a processor
-    /// that has found no task anywhere takes a piece; one that is never without tasks takes a piece
-    /// every 100 µs, or after each second task if these are longer. Called once, before or after
-    /// [`start`](Self::start), on a running pool as well. Progress as [`notify`](Self::notify),
-    /// which it ends with; blocking only beside another `attach`.
+    /// Makes the pool's threads run the source's external tasks behind the tasks, for good: a
+    /// processor that has found no task anywhere takes one; one that is never without tasks takes
+    /// one every 100 µs, or after each second task if these are longer. Before or after
+    /// [`start`](Self::start). Progress as [`notify`](Self::notify), which it ends with; blocking
+    /// only beside another `attach`.
     ///
-    /// A piece runs as a task does: with a processor, so that [`blocking`](Self::blocking) gives
-    /// that away, and [`schedule`](Self::schedule) uses its deque; and a panic costs the piece
-    /// alone. No hook of the [`Runner`](crate::Runner) is called for it. A pool is not
-    /// [quiescent](Self::is_quiescent) while there are pieces; one that is told to
+    /// An external task runs as a task does: with a processor, so that
+    /// [`blocking`](Self::blocking) gives that away, and [`schedule`](Self::schedule) uses its
+    /// deque; and a panic costs it alone. No hook of the [`Runner`](crate::Runner) is called for
+    /// it. A pool is not [quiescent](Self::is_quiescent) while there are some; one that is told to
     /// [`stop`](Self::stop) runs them first.
     ///
     /// All that the caller did before happens before each call of the source.
     ///
     /// # Errors
-    /// [`AttachError`], with the source, if the pool has one.
-    pub fn attach<S: Source>(&self, source: S) -> Result<(), AttachError<S>> {
-        self.shared
-            .queues
-            .source
-            .attach(source)
-            .map_err(AttachError)?;
+    /// [`AttachError`], if the pool has one.
+    pub fn attach<S: Source>(&self, source: Arc<S>) -> Result<(), AttachError> {
+        self.shared.queues.source.attach(source)?;
         // To those that have seen none when they went to sleep, all that is there is new.
         self.notify();
         Ok(())
@@ -56,8 +33,8 @@ impl<T: Send + 'static> Processors<T> {
     /// searches. On any thread. A full fence and a load; wait-free if none is to be woken, else
     /// lock-free, plus a system call.
     ///
-    /// All that the caller did before happens before the piece is run, by the source's own means;
-    /// and before the look of a thread that was woken.
+    /// All that the caller did before happens before the external task is run, by the source's own
+    /// means; and before the look of a thread that was woken.
     #[inline]
     pub fn notify(&self) {
         self.shared.coordinator.wake_one();
@@ -70,15 +47,6 @@ impl<T: Send + 'static> Processors<T> {
     /// a load.
     pub fn is_ending(&self) -> bool {
         self.shared.coordinator.is_ending()
-    }
-
-    /// [`notify`](Self::notify), for a caller that has passed a `SeqCst` fence since it put it
-    /// there.
-    #[doc(hidden)] // for a source that has sleepers of its own, and so had to pass one
-    #[inline]
-    pub fn notify_behind_fence(&self) {
-        self.shared.coordinator.wake_one_behind_fence();
-        self.shared.long_turns.put();
     }
 
     /// Wakes every thread of the pool that waits for a processor, or for something to do with the

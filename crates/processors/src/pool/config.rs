@@ -62,12 +62,10 @@ impl Config {
 
     /// The largest number of threads, for processors and for blocking calls together. Beyond it a
     /// blocking call keeps its processor, and what is runnable waits until it returns. Threads that
-    /// have been told to exit, since there are [enough spares](Self::spare_threads), come on top
-    /// until they have, though one per processor at most.
-    /// [Reserved](crate::Processors::reserve_thread) threads are not counted: they take none from
-    /// blocking calls. Default: 512, and one per processor that there can be: with that many the
-    /// system's own limits (of tasks in a container, say) are seldom met, and more calls than that
-    /// are better queued.
+    /// have been told to exit come on top until they have, though one per processor at most; so do
+    /// [reserved](crate::Processors::reserve_thread) ones. Default: 512, and one per processor that
+    /// there can be: with that many the system's own limits are seldom met, and more calls than
+    /// that are better queued.
     #[must_use]
     pub fn thread_limit(mut self, threads: usize) -> Self {
         self.thread_limit = Some(threads);
@@ -109,13 +107,12 @@ impl Config {
     }
 
     /// Sets how long a thread sleeps between two looks at a processor that it watches: so long the
-    /// only task of a busy processor may wait for it before another processor takes it, if the busy
-    /// one has come for one task after the other as quickly as a thief could have.
+    /// only task of a busy processor may wait for it, if it has come for one task after the other
+    /// as quickly as a thief could have.
     ///
     /// A longer interval disturbs less where one task makes the next runnable; a shorter one
-    /// shortens the wait where such a task at last takes long. The system's timers may add to it:
-    /// Linux adds some 50 µs. Zero: no processor is watched, and the task waits a few microseconds
-    /// only. More than a second is a second: a task is not forgotten. Default: 50 µs.
+    /// shortens the wait where such a task at last takes long. The system's timers may add to it.
+    /// Zero: no processor is watched. More than a second is a second. Default: 50 µs.
     #[must_use]
     pub fn watch_interval(mut self, interval: Duration) -> Self {
         self.watch_interval = interval.min(MAX_WATCH_INTERVAL);
@@ -123,9 +120,9 @@ impl Config {
     }
 
     /// Sets the clock by which processors know that it is another task's turn: for tests, which
-    /// then control it. Watch intervals and dumps use the system's time. The clock may stand still;
-    /// if it goes back, that counts as standing still. It is called between two tasks, on any of
-    /// the pool's threads, and must not panic. Default: [`Instant::now`].
+    /// then control it. Watch intervals and dumps use the system's time. If it goes back, that
+    /// counts as standing still. It is called between two tasks, on any of the pool's threads, and
+    /// must not panic. Default: [`Instant::now`].
     #[must_use]
     pub fn clock(mut self, now: fn() -> Instant) -> Self {
         self.clock = now;
@@ -133,15 +130,15 @@ impl Config {
     }
 
     /// The numbers, checked: processors to begin with, at most, and threads.
-    pub(crate) fn resolve(&self) -> Result<(usize, usize, usize), StartError> {
+    pub(crate) fn resolve(&self) -> Result<(usize, usize, usize), PoolError> {
         let parallelism = parallelism();
         let possible = Idle::MAX_PROCESSORS;
         let max = self.max_processors.unwrap_or(possible);
         let processors = self.processors.unwrap_or_else(|| parallelism.min(max));
         for (asked, max) in [(max, possible), (processors, max)] {
             match asked {
-                0 => return Err(StartError::NoProcessors),
-                _ if asked > max => return Err(StartError::TooManyProcessors { asked, max }),
+                0 => return Err(PoolError::NoProcessors),
+                _ if asked > max => return Err(PoolError::TooManyProcessors { asked, max }),
                 _ => {}
             }
         }
@@ -150,7 +147,7 @@ impl Config {
             .unwrap_or_else(|| (4 * parallelism).max(processors).min(possible));
         let threads = self.thread_limit.unwrap_or(512 + places);
         if threads < processors {
-            return Err(StartError::TooFewThreads {
+            return Err(PoolError::TooFewThreads {
                 limit: threads,
                 processors,
             });
@@ -172,10 +169,10 @@ const MAX_WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// The largest number of machines that a pool has places for: a million, at some 40 bytes each.
 const MAX_THREADS: usize = 1 << 20;
 
-/// The reason why a pool could not be started.
+/// The reason why a pool could not be started, resized, or given one more thread.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum StartError {
+pub enum PoolError {
     /// A pool of no processors could never run anything.
     NoProcessors,
     /// More processors than the idle list can name, or than [`Config::max_processors`] says.
@@ -192,43 +189,61 @@ pub enum StartError {
         /// The processors to begin with.
         processors: usize,
     },
-    /// The pool runs already.
+    /// There may be no thread for one of the new processors: that limit is reached.
+    Threads {
+        /// The number of processors now.
+        reached: usize,
+    },
+    /// No more threads can be reserved. (Or a moment ago: threads that were released may not have
+    /// exited yet.)
+    Reserved {
+        /// The largest number of reserved threads.
+        limit: usize,
+    },
+    /// The pool has not been started.
+    NotRunning,
+    /// The pool has been started already.
     AlreadyStarted,
-    /// The pool has been stopped.
+    /// The pool has been told to stop. If that came in the middle of a resize, some of the new
+    /// processors may be there.
     Stopped,
-    /// The system refused the first thread, or one of those that are started at once.
+    /// The system refused a thread.
     Thread(io::Error),
 }
 
-impl fmt::Display for StartError {
+impl fmt::Display for PoolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProcessors => f.write_str("0 processors can run nothing: ask for at least 1"),
-            Self::TooManyProcessors { asked, max } => {
-                write!(
-                    f,
-                    "{asked} processors are more than the {max} that are possible: ask for fewer"
-                )
-            }
-            Self::TooFewThreads { limit, processors } => {
-                write!(
-                    f,
-                    "{limit} threads are not enough for {processors} processors: raise the limit"
-                )
-            }
-            Self::AlreadyStarted => f.write_str("the processors have been started already"),
-            Self::Stopped => f.write_str("the processors have been stopped"),
-            Self::Thread(error) => {
-                write!(
-                    f,
-                    "the system refused a thread ({error}): raise its limit of threads"
-                )
-            }
+            Self::TooManyProcessors { asked, max } => write!(
+                f,
+                "{asked} processors are more than the {max} that the pool may have: ask for \
+                 fewer, or make it with a larger `max_processors`"
+            ),
+            Self::TooFewThreads { limit, processors } => write!(
+                f,
+                "{limit} threads are not enough for {processors} processors: raise the limit"
+            ),
+            Self::Threads { reached } => write!(
+                f,
+                "no more threads than `thread_limit` says: there are {reached} processors now"
+            ),
+            Self::Reserved { limit } => write!(
+                f,
+                "{limit} threads are reserved, which is the most that may be: release one"
+            ),
+            Self::NotRunning => f.write_str("the pool has not been started"),
+            Self::AlreadyStarted => f.write_str("the pool has been started already"),
+            Self::Stopped => f.write_str("the pool has been stopped"),
+            Self::Thread(error) => write!(
+                f,
+                "the system refused a thread ({error}): raise its limit of threads"
+            ),
         }
     }
 }
 
-impl Error for StartError {
+impl Error for PoolError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Thread(error) => Some(error),

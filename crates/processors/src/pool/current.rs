@@ -8,17 +8,16 @@ use std::ptr::{self, NonNull};
 use filch_parker::Parker;
 use filch_sync::thread_local;
 
-use crate::protocol::Coordinator;
 use crate::protocol::state::grant::{ShownTask, task_label};
-use crate::protocol::state::permit::PermitCell;
-use crate::queues::shared::Shared;
+use crate::protocol::{Coordinator, Permit};
 use crate::queues::source::{Source, SourceSlot};
+use crate::queues::task_queues::Shared;
 
 /// The part of a machine, or a guest, that the code which it runs can reach.
 pub(crate) struct Current<'thread> {
     pub(crate) place: Place<'thread>,
     /// The permit of its processor; none while it is in a blocking call.
-    pub(crate) permit: PermitCell,
+    pub(crate) permit: Cell<Option<Permit>>,
     /// `None` for a guest, which is soon gone: the source knows threads that stay.
     pub(crate) source: Option<&'thread SourceSlot>,
 }
@@ -37,6 +36,23 @@ pub(crate) enum Place<'thread> {
 }
 
 impl Current<'_> {
+    /// The number of its processor.
+    #[inline]
+    pub(crate) fn processor(&self) -> Option<usize> {
+        // SAFETY: it leaves the cell alone.
+        unsafe { self.with_permit(Permit::processor) }
+    }
+
+    /// Calls `look` with the permit, if there is one.
+    ///
+    /// # Safety
+    /// `look` leaves `permit` alone, and so runs no task.
+    #[inline]
+    pub(crate) unsafe fn with_permit<R>(&self, look: impl FnOnce(&Permit) -> R) -> Option<R> {
+        // SAFETY: the cell is this thread's, and nothing changes it while `look` has it (contract).
+        unsafe { &*self.permit.as_ptr() }.as_ref().map(look)
+    }
+
     /// The label of the task that it runs, if that has one.
     pub(crate) fn label(&self, coordinator: &Coordinator) -> Option<NonZeroU64> {
         let machine = match &self.place {

@@ -8,15 +8,13 @@ use filch_injector::AllocateError;
 use filch_parker::Unparker;
 use filch_sync::{Arc, Mutex, MutexGuard, lock};
 
-use crate::pool::config::{Config, StartError};
-use crate::pool::current;
-use crate::pool::runner::{Awaited, Visit};
+use crate::pool::config::{Config, PoolError};
+use crate::pool::current::{self, Current};
+use crate::pool::runner::{Awaited, CallerRuns};
 use crate::pool::threads::Handles;
 use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
-use crate::queues::bound_tasks::BoundTasks;
-use crate::queues::shared::Shared;
-use crate::queues::task_queues::{Processor, TaskQueues};
+use crate::queues::task_queues::{BoundTasks, Processor, Shared, TaskQueues};
 use crate::stats::{ProcessorStats, Progress};
 
 /// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
@@ -37,8 +35,8 @@ pub(crate) trait AnyRunner<T>: Send + Sync {
     /// Asks the system for the thread of a machine.
     fn start_thread(&self, machine: usize) -> io::Result<()>;
 
-    /// Runs the task for a guest: see [`Visit::run`].
-    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>);
+    /// Runs the task for a guest: see [`CallerRuns::run`].
+    fn caller_runs(&self, visit: CallerRuns, task: T, awaited: &dyn Awaited<T>);
 
     /// Returns what the runner calls a task, for a [`Dump`](crate::Dump).
     fn label(&self, task: &T) -> Option<NonZeroU64>;
@@ -60,10 +58,10 @@ impl<T: Send + 'static> Processors<T> {
     /// seen to double the cost of a task. Put such words on lines of their own.
     ///
     /// # Errors
-    /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`],
-    /// [`StartError::TooFewThreads`].
-    pub fn new(config: Config) -> Result<Arc<Self>, StartError> {
-        Self::make(config, None)
+    /// [`PoolError::NoProcessors`], [`PoolError::TooManyProcessors`],
+    /// [`PoolError::TooFewThreads`].
+    pub fn new(config: Config) -> Result<Arc<Self>, PoolError> {
+        Self::with_prefetch(config, |_| ())
     }
 
     /// Makes a pool as [`new`](Self::new) does, for tasks that stand for memory that another thread
@@ -73,11 +71,7 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// # Errors
     /// As `new`.
-    pub fn with_prefetch(config: Config, prefetch: fn(&T)) -> Result<Arc<Self>, StartError> {
-        Self::make(config, Some(prefetch))
-    }
-
-    fn make(config: Config, prefetch: Option<fn(&T)>) -> Result<Arc<Self>, StartError> {
+    pub fn with_prefetch(config: Config, prefetch: fn(&T)) -> Result<Arc<Self>, PoolError> {
         let (processors, places, threads) = config.resolve()?;
         let coordinator = Coordinator::new(places, processors, threads, config.spare_threads);
         let runner: RunnerSlot<T> = StdArc::new(Mutex::new(None));
@@ -154,17 +148,15 @@ impl<T: Send + 'static> Processors<T> {
             }
         };
         // In a blocking call the thread has none.
-        // SAFETY: none of these knows of the cell, and none runs a task.
-        current::with_current(&self.shared, |current| unsafe { current.permit.with(push) });
+        // SAFETY: to push and to wake runs no task.
+        current::with_current(&self.shared, |current| unsafe { current.with_permit(push) });
         task
     }
 
-    /// Sees to it that there is memory for a task that is about to be made runnable: one more block
-    /// of 127 tasks, not set aside, but there for whichever task comes first. A task that finds no
-    /// memory ends the program: ask before you do what cannot be undone. Wait-free, except for
-    /// memory.
-    ///
-    /// `idle` says that the task is for [`schedule_idle`](Self::schedule_idle).
+    /// Sees to it that there is memory for a task that is about to be made runnable, by
+    /// [`schedule_idle`](Self::schedule_idle) if it is for `idle`: one more block of 127 tasks, not
+    /// set aside, but there for whichever task comes first. A task that finds no memory ends the
+    /// program: ask before you do what cannot be undone. Wait-free, except for memory.
     ///
     /// # Errors
     /// [`AllocateError::NoMemory`].
@@ -222,8 +214,8 @@ impl<T: Send + 'static> Processors<T> {
                 task = local.deque.try_push(lone).err();
             }
         };
-        // SAFETY: none of these knows of the cell, and none runs a task.
-        current::with_current(&self.shared, |current| unsafe { current.permit.with(keep) });
+        // SAFETY: to push runs no task.
+        current::with_current(&self.shared, |current| unsafe { current.with_permit(keep) });
         if let Some(task) = task {
             self.give_way(task);
         }
@@ -260,7 +252,8 @@ impl<T: Send + 'static> Processors<T> {
     /// not in a blocking call. It may be another one after each [`blocking`](Self::blocking) call.
     #[inline]
     pub fn current(&self) -> Option<usize> {
-        current::with_current(&self.shared, |current| current.permit.processor()).flatten()
+        let number = |current: &Current<'_>| current.processor();
+        current::with_current(&self.shared, number).flatten()
     }
 
     /// The [label](crate::Runner::label) of the task that the calling thread is in the middle of,
@@ -295,18 +288,15 @@ impl<T: Send + 'static> Processors<T> {
     /// that joins all.
     ///
     /// # Errors
-    /// The pool has not been started, or it has been stopped: what the caller has for that.
-    pub(crate) fn lock_running<E>(
-        &self,
-        not_started: E,
-        stopped: E,
-    ) -> Result<MutexGuard<'_, ()>, E> {
+    /// The pool has not been started, or it has been stopped.
+    pub(crate) fn lock_running(&self) -> Result<MutexGuard<'_, ()>, PoolError> {
         let guard = lock(&self.handles.resizing);
         // In this order: if there is no runner because the pool is over, it has been stopped.
         let has_runner = lock(&self.runner).is_some();
-        match self.is_ending() {
-            true => Err(stopped),
-            false => has_runner.then_some(guard).ok_or(not_started),
+        match (self.is_ending(), has_runner) {
+            (true, _) => Err(PoolError::Stopped),
+            (_, false) => Err(PoolError::NotRunning),
+            (_, true) => Ok(guard),
         }
     }
 }
@@ -314,7 +304,6 @@ impl<T: Send + 'static> Processors<T> {
 impl<T> fmt::Debug for Processors<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Processors")
-            .field("processors", &self.shared.queues.processors)
             .field("coordinator", &self.shared.coordinator)
             .finish_non_exhaustive()
     }

@@ -67,7 +67,7 @@ pub trait Awaited<T> {
 }
 
 /// A processor that was idle, on the thread that has borrowed it.
-pub(crate) struct Visit {
+pub(crate) struct CallerRuns {
     pub(crate) permit: Permit,
     /// The machine that waits to get it back.
     pub(crate) lender: usize,

@@ -1,10 +1,5 @@
-//! Bound machines: how one gets a processor for a task that is bound to it.
-//!
-//! A bound machine runs the tasks that are bound to it, and no others. While there are none it is
-//! as one that is in a blocking call: it has given its processor away. A machine that finds such a
-//! task queues it there and calls the bound machine, which is then as one that is back from its
-//! call: it gets an idle processor, or waits for one in line. The machine that has found the task
-//! sees that between two tasks, and hands over its own.
+//! Bound machines: how one gets a processor for a task that is bound to it. Without a task it is as
+//! one that is in a blocking call; and once called, as one that is back from it.
 
 use std::io;
 

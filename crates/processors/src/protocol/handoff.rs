@@ -11,9 +11,8 @@ use crate::protocol::state::synced::Synced;
 
 impl Coordinator {
     /// Gives the processor of `machine`, which is about to block, to the longest waiter, or makes
-    /// it idle with a spare machine, or one without a thread, which is woken at once if there is
-    /// work. If a queued task is due, that machine gets the processor at once, waiters or not. A
-    /// processor too many is given up, not passed on to a waiter, which would pass it on likewise.
+    /// it idle with a spare machine, or one without a thread. If a queued task is due, that machine
+    /// gets it at once, waiters or not. A processor too many is given up.
     ///
     /// # Errors
     /// The permit, if there are as many threads as there may be: the machine must block with it.

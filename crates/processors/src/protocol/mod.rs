@@ -2,14 +2,12 @@
 
 mod bound;
 mod going_idle;
-mod guests;
 mod handoff;
 pub(crate) mod quiescence;
 mod resize;
 mod starting;
 pub(crate) mod state;
 pub(crate) mod threads;
-mod watch;
 
 pub use bound::AfterBound;
 pub use state::control::ControlWord;

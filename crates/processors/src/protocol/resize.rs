@@ -1,8 +1,5 @@
-//! Another number of processors, while tasks run.
-//!
-//! The world is not stopped. Each processor changes hands by the usual edges, and a surplus
-//! processor is given up by the machine with its permit. No other machine pushes into its deque, so
-//! that machine can move what is there and be sure that nothing comes after.
+//! Another number of processors, while tasks run. The world is not stopped: a surplus processor is
+//! given up by the machine with its permit, and no other one pushes into its deque.
 
 use filch_sync::atomic::{Ordering, fence};
 

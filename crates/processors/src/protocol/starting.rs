@@ -1,17 +1,6 @@
-//! The start of a machine's thread, and what happens if there is none.
-//!
-//! A machine is a place first. All processors begin on the idle stack, each with a place without a
-//! thread, except for the first: its thread is started with the pool, so the system's refusal of a
-//! pool's first thread is an error of the start. Every other thread is started at its first grant,
-//! by the one that grants.
-//!
-//! The system may refuse such a thread, or the thread may find that it cannot begin. Then the grant
-//! goes to another thread: to one that waits for a processor, or a spare, or, if its work is in the
-//! queues, to the next processor on the stack. The processor itself is *missing*: inactive, though
-//! it should not be. A thread that needs a processor takes it over, and one that goes idle puts it
-//! back on the stack, where the next grant tries again. At least one thread stays in a pool until
-//! it is over, so what is in the queues is found at the latest when that one is done with what it
-//! does.
+//! The start of a machine's thread, and what happens if there is none: what the machine was told
+//! goes to another thread, or its processor is *missing* until one has nothing else to do. The
+//! argument is in [`architecture`](crate::architecture).
 
 use std::io;
 

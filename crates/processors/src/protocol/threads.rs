@@ -1,18 +1,13 @@
-//! The number of machines, and the coming and going of threads.
-//!
-//! A place for a machine is made by a start, by a resize, by a reservation, and by a machine that
-//! has a processor and is about to block while there is no spare; its thread comes with its first
-//! grant. At most one per processor is wanted at a time, however many calls block: so no timer is
-//! needed to prevent a storm. At the limit a blocking call keeps its processor. Bound threads have
-//! a limit of their own, and one thread per processor that has been told to exit may come on top of
-//! it.
+//! The number of machines, and the coming and going of threads and guests. At most one place per
+//! processor is made at a time, however many calls block, so no timer is needed against a storm.
 
 use filch_parker::Parker;
 use filch_sync::atomic::Ordering;
 
 use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::grant::{Activity, Grant, MachineShared};
-use crate::protocol::state::synced::Synced;
+use crate::protocol::state::permit::Permit;
+use crate::protocol::state::synced::{MAX_BOUND, Synced};
 
 /// The threads of a pool, as counted at one moment.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -109,10 +104,9 @@ impl Coordinator {
     }
 
     /// Makes a spare of a machine that has lost its processor, or given it up between two tasks. It
-    /// exits instead if there are enough spares, or if there is one machine too many since another
-    /// one ceased to be bound; but the last thread stays. A machine that has been told to exit is
-    /// not one too many: it may take its time, and if two exited for it, a call at the limit would
-    /// find no spare.
+    /// exits instead if there are enough spares, or one machine too many since another one ceased
+    /// to be bound; but the last thread stays. One that has been told to exit is not one too many:
+    /// if two exited for it, a call at the limit would find no spare.
     pub(crate) fn become_spare(&self, machine: usize, synced: &mut Synced) {
         let is_enough = synced.spares.len() >= synced.max_spares
             || synced.unbound() > self.limit + synced.leaving;
@@ -130,6 +124,57 @@ impl Coordinator {
             true => synced.leaving += 1,
             false => synced.vacant.push(machine),
         }
+    }
+}
+
+/// Guests: threads from outside that run a task on an idle processor, in the name of the machine
+/// that sleeps with it, their lender. To [give it back](Coordinator::give_back) is what a machine
+/// does that goes idle; a guest needs a place of its own only where it blocks.
+impl Coordinator {
+    /// Takes an idle processor for a guest: its permit, and the lender, which goes on waiting for
+    /// it. None is idle, or the pool is just ending, of which the guest would know nothing.
+    pub fn borrow_idle(&self) -> Option<(Permit, usize)> {
+        self.idle.borrow().map(|processor| self.popped(processor))
+    }
+
+    /// Registers a guest that is about to block: it gets a place of its own, and the parker of
+    /// that, and is a machine from now on, which has taken the processor from its lender: that is a
+    /// spare now. `None` if there are as many guests and bound machines as there may be.
+    pub fn register(&self, lender: usize) -> Option<(usize, Parker)> {
+        let mut synced = self.synced();
+        if synced.bound() == MAX_BOUND {
+            return None;
+        }
+        let place = self.place(&mut synced)?;
+        self.machine(place).expect_thread();
+        synced.threads += 1;
+        synced.guests += 1;
+        let parker = synced.parkers[place].take();
+        // However many there are: the guest is about to need one.
+        match self.machine(lender).has_thread() {
+            true => synced.spares.push(lender),
+            false => synced.vacant.push(lender),
+        }
+        drop(synced);
+        self.machine(place).set_activity(Activity::Runs);
+        Some((place, parker?))
+    }
+
+    /// Unregisters a guest, which has a processor. Returns a machine that waits to get the
+    /// processor back: a spare, or the guest's own place, without a thread.
+    pub fn unregister(&self, machine: usize, parker: Parker) -> usize {
+        self.machine(machine).task.show(0);
+        self.machine(machine).set_activity(Activity::Gone);
+        self.machine(machine).lose_thread();
+        let mut synced = self.synced();
+        synced.parkers[machine] = Some(parker);
+        synced.threads -= 1;
+        synced.guests -= 1;
+        let heir = synced.spares.pop();
+        if heir.is_some() {
+            synced.vacant.push(machine);
+        }
+        heir.unwrap_or(machine)
     }
 }
 

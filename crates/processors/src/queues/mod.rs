@@ -1,17 +1,12 @@
 //! The queues of tasks, and the order in which a processor looks for one.
 
-pub(crate) mod bound_tasks;
 pub(crate) mod fairness;
-mod find_work;
-pub(crate) mod global_queue;
-pub(crate) mod shared;
+pub(crate) mod find_work;
 #[expect(
     unsafe_code,
-    reason = "what a piece of another crate's work is, its maker knows"
+    reason = "what an external task of another crate's work is, its maker knows"
 )]
 pub(crate) mod source;
-pub(crate) mod steal_policy;
 pub(crate) mod task_queues;
 #[cfg(test)]
 mod tests;
-pub(crate) mod turn_clock;

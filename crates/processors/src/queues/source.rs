@@ -1,14 +1,14 @@
 //! Work beside the tasks, which lies in queues of its owner's: what a pool must know of it.
 
 use std::any::Any;
+use std::error::Error;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use filch_sync::Arc;
 use filch_sync::panic::discard;
 
 /// Work beside the tasks, in queues of its owner's, which a pool's threads run too: see
@@ -18,25 +18,24 @@ use filch_sync::panic::discard;
 /// 1. What is put into the source is announced with
 ///    [`Processors::notify`](crate::Processors::notify) *afterwards*. From the fence in that call
 ///    on, [`is_empty`](Self::is_empty) says `false` until it has been taken.
-/// 2. To take a piece is a `Release` operation on memory that `is_empty` reads: a thread that no
-///    longer sees the piece sees, after an `Acquire` fence, what its taker did before. Any
+/// 2. To take an external task is a `Release` operation on memory that `is_empty` reads: a thread
+///    that no longer sees the task sees, after an `Acquire` fence, what its taker did before. Any
 ///    compare-exchange of a deque with `Release` or more will do.
 /// 3. `take` and `is_empty` do not panic: the program would be aborted, since the thread has a
 ///    processor in hand. Neither waits, and neither calls the pool, except for `notify`.
 ///
-/// A source that breaks 1 or 2 has pieces that wait beside sleeping threads, or a pool that is over
-/// too early; it breaks no memory.
+/// A source that breaks 1 or 2 has external tasks that wait beside sleeping threads, or a pool that
+/// is over too early; it breaks no memory.
 ///
 /// A pool keeps its source as long as it lives itself. A source that keeps the pool in return keeps
-/// both for ever: let it have a `Weak`, or let the pieces know the pool.
+/// both for ever: let it have a `Weak`, or let the external tasks know the pool.
 ///
 /// ```
-/// use std::convert::Infallible;
 /// use std::ptr::NonNull;
 /// use std::sync::{Arc, mpsc};
 ///
 /// # use filch_injector::Injector;
-/// use filch_processors::{Config, Piece, Processors, Runner, Source};
+/// use filch_processors::{Config, ExternalTask, Processors, Runner, Source};
 ///
 /// type Job = Box<dyn FnOnce() + Send>;
 ///
@@ -44,15 +43,15 @@ use filch_sync::panic::discard;
 /// struct Jobs(Injector<Job>);
 ///
 /// impl Source for Jobs {
-///     fn take(&self) -> Option<Piece> {
+///     fn take(&self) -> Option<ExternalTask> {
 ///         unsafe fn run(job: NonNull<()>) {
 ///             // SAFETY: from the box below, once.
 ///             let job: Box<Job> = unsafe { Box::from_raw(job.cast().as_ptr()) };
 ///             job();
 ///         }
 ///         let job = Box::leak(Box::new(self.0.pop()?));
-///         // SAFETY: the job is the piece's alone, is Send, and lives until it has run.
-///         Some(unsafe { Piece::new(NonNull::from(job).cast(), run) })
+///         // SAFETY: the job is the external task's alone, is Send, and lives until it has run.
+///         Some(unsafe { ExternalTask::new(NonNull::from(job).cast(), run) })
 ///     }
 ///
 ///     fn is_empty(&self) -> bool {
@@ -63,12 +62,10 @@ use filch_sync::panic::discard;
 /// /// This pool has no tasks of its own.
 /// struct NoTasks;
 ///
-/// impl Runner<Infallible> for NoTasks {
+/// impl Runner<()> for NoTasks {
 ///     type Scratch = ();
 ///     fn scratch(&self, _thread: usize) {}
-///     fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, (): &mut ()) {
-///         match task {}
-///     }
+///     fn run(&self, (): (), _: &Arc<Processors<()>>, (): &mut ()) {}
 /// }
 ///
 /// let pool = Processors::new(Config::default().processors(2))?;
@@ -85,12 +82,12 @@ use filch_sync::panic::discard;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Source: Any + Send + Sync {
-    /// A piece for the calling thread, if there is one. One that loses a race for a piece tries
-    /// again: only "there is none" may send a thread to sleep.
+    /// An external task for the calling thread, if there is one. One that loses a race for an
+    /// external task tries again: only "there is none" may send a thread to sleep.
     ///
     /// Called by a thread that looks for work, in each round of its search; and by one that always
     /// has tasks, every 100 µs or less often. It should cost little where there is none.
-    fn take(&self) -> Option<Piece>;
+    fn take(&self) -> Option<ExternalTask>;
 
     /// Returns whether there is nothing that a thread could [take](Self::take). Called by any
     /// thread, after a sequentially consistent fence: relaxed loads will do.
@@ -112,51 +109,29 @@ pub trait Source: Any + Send + Sync {
         false
     }
 
-    /// Called when some threads have been in the same task or piece for long, while others wait:
-    /// each that runs a piece, or calls the source in the middle of a task, should soon ask
-    /// [`Processors::make_way`](crate::Processors::make_way). Called once a millisecond at most, on
-    /// a thread that runs nothing. The default does nothing. It must not wait. A panic is
-    /// contained, and lost.
-    fn hurry(&self) {}
+    /// Called when some threads have been in the same task or external task for long, while others
+    /// wait: each that runs an external task, or calls the source in the middle of a task, should
+    /// soon ask [`yield_if_requested`](crate::Processors::yield_if_requested). Called once a
+    /// millisecond at most, on a thread that runs nothing. The default does nothing. It must not
+    /// wait. A panic is contained, and lost.
+    fn request_yield(&self) {}
 }
 
-impl<S: Source> Source for Arc<S> {
-    fn take(&self) -> Option<Piece> {
-        (**self).take()
-    }
-
-    fn is_empty(&self) -> bool {
-        (**self).is_empty()
-    }
-
-    fn may_have_some(&self) -> bool {
-        (**self).may_have_some()
-    }
-
-    fn nudged(&self) -> bool {
-        (**self).nudged()
-    }
-
-    fn hurry(&self) {
-        (**self).hurry();
-    }
-}
-
-/// A piece of work that was taken from a [`Source`]: one word, and what to do with it.
+/// A task of others, taken from a [`Source`]: one word, and what to do with it.
 ///
 /// One that is dropped instead of [run](Self::run) is forgotten, and never runs. A pool runs each
-/// piece that it takes.
-#[must_use = "a piece that is dropped never runs"]
-pub struct Piece {
+/// external task that it takes.
+#[must_use = "an external task that is dropped never runs"]
+pub struct ExternalTask {
     data: NonNull<()>,
     run: unsafe fn(NonNull<()>),
 }
 
 // SAFETY: `run(data)` may be called on any thread (contract of `new`).
-unsafe impl Send for Piece {}
+unsafe impl Send for ExternalTask {}
 
-impl Piece {
-    /// Makes a piece that is run by `run(data)`.
+impl ExternalTask {
+    /// Makes an external task that is run by `run(data)`.
     ///
     /// # Safety
     /// `run(data)` may be called once, by any thread, at any time from now on. So what `data`
@@ -176,34 +151,42 @@ impl Piece {
     }
 }
 
-impl fmt::Debug for Piece {
+impl fmt::Debug for ExternalTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Piece").field(&self.data).finish()
+        f.debug_tuple("ExternalTask").field(&self.data).finish()
     }
 }
 
-/// A task or a piece, found to be run.
+/// The pool has a source already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttachError;
+
+impl fmt::Display for AttachError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the pool has a source of further work already, and can have one only")
+    }
+}
+
+impl Error for AttachError {}
+
+/// A task or an external task, found to be run.
 pub(crate) enum Found<T> {
     Task(T),
-    Piece(Piece),
+    ExternalTask(ExternalTask),
 }
 
 /// The source of a pool, if it has one.
 #[derive(Default)]
-pub(crate) struct SourceSlot(OnceLock<Box<dyn Source>>);
+#[expect(missing_debug_implementations, reason = "no other crate can name it")]
+pub struct SourceSlot(OnceLock<Arc<dyn Source>>);
 
 impl SourceSlot {
     /// Attaches it, once.
     ///
     /// # Errors
-    /// The source, if there is one already.
-    pub(crate) fn attach<S: Source>(&self, source: S) -> Result<(), S> {
-        let mut refused = Some(source);
-        self.0.get_or_init(|| match refused.take() {
-            Some(source) => Box::new(source),
-            None => unreachable!("there is one, and this is called once"),
-        });
-        refused.map_or(Ok(()), Err)
+    /// There is one already.
+    pub(crate) fn attach(&self, source: Arc<dyn Source>) -> Result<(), AttachError> {
+        self.0.set(source).map_err(|_| AttachError)
     }
 
     #[inline]
@@ -222,9 +205,9 @@ impl SourceSlot {
         self.tell(Source::nudged).unwrap_or(false)
     }
 
-    /// Tells threads that run its pieces to ask whether they are to make way.
-    pub(crate) fn hurry(&self) {
-        self.tell(Source::hurry);
+    /// Tells threads that run its external tasks to ask whether they are to make way.
+    pub(crate) fn request_yield(&self) {
+        self.tell(Source::request_yield);
     }
 
     fn tell<R>(&self, tell: impl FnOnce(&dyn Source) -> R) -> Option<R> {
@@ -233,76 +216,73 @@ impl SourceSlot {
         told.map_err(discard).ok()
     }
 
-    /// A piece, if there is one. The calling thread has its permit in hand: what the source calls
-    /// must not find it where tasks find it.
-    pub(crate) fn take(&self) -> Option<Piece> {
-        let source = self.0.get()?;
-        or_abort(|| source.take())
+    /// An external task, if there is one. The calling thread has its permit in hand: what the
+    /// source calls must not find it where tasks find it.
+    pub(crate) fn take(&self) -> Option<ExternalTask> {
+        self.ask(Source::take).flatten()
     }
 
     /// Returns whether there is nothing to take.
     pub(crate) fn is_empty(&self) -> bool {
-        match self.0.get() {
-            None => true,
-            Some(source) => or_abort(|| source.is_empty()),
-        }
+        self.ask(Source::is_empty).unwrap_or(true)
     }
 
     /// Returns whether there may be something to take.
     pub(crate) fn may_have_some(&self) -> bool {
-        match self.0.get() {
-            None => false,
-            Some(source) => or_abort(|| source.may_have_some()),
-        }
-    }
-}
-
-/// Calls a source. If it unwound, a processor would be lost, and with it the promise that nothing
-/// waits beside an idle one: an end is better than a hang.
-fn or_abort<R>(call: impl FnOnce() -> R) -> R {
-    struct Abort;
-
-    impl Drop for Abort {
-        fn drop(&mut self) {
-            eprintln!("a source of work panicked, which it must not: the program ends");
-            process::abort();
-        }
+        self.ask(Source::may_have_some).unwrap_or(false)
     }
 
-    let abort = Abort;
-    let answer = call();
-    mem::forget(abort);
-    answer
+    /// Asks the source. If it unwound, a processor would be lost, and with it the promise that
+    /// nothing waits beside an idle one: an end is better than a hang.
+    #[inline]
+    fn ask<R>(&self, ask: impl FnOnce(&dyn Source) -> R) -> Option<R> {
+        struct Abort;
+
+        impl Drop for Abort {
+            fn drop(&mut self) {
+                eprintln!("a source of work panicked, which it must not: the program ends");
+                process::abort();
+            }
+        }
+
+        let source = self.0.get()?;
+        let abort = Abort;
+        let answer = ask(&**source);
+        mem::forget(abort);
+        Some(answer)
+    }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use std::cell::Cell;
     use std::ptr::{self, NonNull};
+    use std::sync::Arc;
 
-    use super::{Piece, Source, SourceSlot};
+    use super::{ExternalTask, Source, SourceSlot};
 
     thread_local! {
         static MICROS: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// Returns how many microseconds the last piece takes that has run on this thread.
+    /// Returns how many microseconds the last external task takes that has run on this thread.
     pub(crate) fn last_micros() -> u32 {
         MICROS.get()
     }
 
-    /// A source that always has a piece, which takes so many microseconds, if that is not 0.
+    /// A source that always has an external task, which takes so many microseconds, if that is not
+    /// 0.
     pub(crate) struct Endless(pub(crate) usize);
 
     impl Source for Endless {
-        fn take(&self) -> Option<Piece> {
+        fn take(&self) -> Option<ExternalTask> {
             fn run(micros: NonNull<()>) {
                 MICROS.set(micros.addr().get() as u32);
             }
 
             let micros = NonNull::new(ptr::without_provenance_mut(self.0))?;
             // SAFETY: `run` follows no pointer.
-            Some(unsafe { Piece::new(micros, run) })
+            Some(unsafe { ExternalTask::new(micros, run) })
         }
 
         fn is_empty(&self) -> bool {
@@ -314,12 +294,8 @@ pub(crate) mod tests {
     fn the_first_source_stays() {
         let attached = SourceSlot::default();
         assert!(!attached.is_attached() && attached.is_empty() && attached.take().is_none());
-        assert!(attached.attach(Endless(7)).is_ok());
-        assert!(
-            attached
-                .attach(Endless(9))
-                .is_err_and(|refused| refused.0 == 9)
-        );
+        assert!(attached.attach(Arc::new(Endless(7))).is_ok());
+        assert!(attached.attach(Arc::new(Endless(9))).is_err());
         assert!(attached.is_attached() && !attached.is_empty());
         attached.take().expect("it is endless").run();
         assert_eq!(last_micros(), 7);
@@ -328,7 +304,7 @@ pub(crate) mod tests {
     #[test]
     fn a_source_may_be_empty() {
         let attached = SourceSlot::default();
-        assert!(attached.attach(Endless(0)).is_ok());
+        assert!(attached.attach(Arc::new(Endless(0))).is_ok());
         assert!(attached.is_attached() && attached.is_empty() && attached.take().is_none());
     }
 }

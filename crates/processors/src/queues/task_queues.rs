@@ -1,21 +1,83 @@
-//! All the places where ordinary tasks wait.
+//! All the places where tasks wait, and what the threads of a pool share besides.
 
-use std::fmt;
-use std::time::Instant;
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
 use filch_deque::{Steal, Stealer, Worker};
-use filch_injector::Injector;
-use filch_sync::CachePadded;
+use filch_injector::{AllocateError, Injector, Mark};
 use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::protocol::state::coordinator::Work;
 use crate::protocol::state::grant::ShownTask;
 use crate::protocol::state::permit::{Locals, Permit};
+use crate::protocol::state::synced::BoundId;
+use crate::protocol::{Coordinator, LongTurns};
 use crate::queues::fairness::{AgeOrder, Fairness};
-use crate::queues::global_queue::GlobalQueue;
-use crate::queues::shared::Local;
+use crate::queues::find_work::{Random, StealPolicy};
 use crate::queues::source::SourceSlot;
 use crate::stats::Counters;
+
+/// The queues, and the protocol over them.
+pub(crate) struct Shared<T> {
+    pub(crate) queues: TaskQueues<T>,
+    pub(crate) coordinator: Coordinator,
+    pub(crate) bound_tasks: BoundTasks<T>,
+    pub(crate) long_turns: LongTurns,
+    /// The time that a machine sleeps between two looks at a processor that it watches. Zero: no
+    /// processor is watched.
+    pub(crate) watch_interval: Duration,
+    /// The clock of turn-taking.
+    pub(crate) clock: fn() -> Instant,
+    /// Asks the cache for the memory of a task that will soon run here.
+    pub(crate) prefetch: fn(&T),
+}
+
+impl<T> Shared<T> {
+    /// The number of processors that are to run.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        self.coordinator.control_word().active()
+    }
+}
+
+/// The local part of a processor. Only the thread with its permit reaches it.
+#[derive(Debug)]
+pub(crate) struct Local<T> {
+    /// The number of the processor.
+    pub(crate) own: usize,
+    pub(crate) deque: Worker<T>,
+    /// Tells when it is another task's turn.
+    pub(crate) fair: Fairness,
+    /// The turns of the global queue's lanes.
+    pub(crate) lanes: Lanes,
+    /// Picks the first victim of a round, and the one to balance with.
+    pub(crate) random: Random,
+    pub(crate) policy: StealPolicy,
+    /// `true` if the last task from elsewhere came from the global queue and brought others along:
+    /// in a stream from outside, each look takes a cache line from the thread that brings it.
+    pub(crate) is_fed: Cell<bool>,
+}
+
+impl<T: Send + 'static> Local<T> {
+    pub(crate) fn new(own: usize, deque: Worker<T>, fair: Fairness) -> Self {
+        Self {
+            own,
+            deque,
+            fair,
+            lanes: Lanes::default(),
+            random: Random::new(own),
+            policy: StealPolicy::default(),
+            is_fed: Cell::new(false),
+        }
+    }
+
+    /// Returns whether the deque holds exactly one task.
+    pub(crate) fn has_one(&self) -> bool {
+        self.deque.len() == 1
+    }
+}
 
 /// The part of a processor that other threads see: where to steal from it, and what it has done.
 ///
@@ -37,7 +99,7 @@ pub(crate) struct TaskQueues<T> {
     pub(crate) yielded: Injector<T>,
     /// Tasks that can wait until no processor has anything else to do.
     pub(crate) idle_priority: Injector<T>,
-    /// The slot of the source, whose pieces are no tasks.
+    /// The slot of the source, whose external tasks are no tasks.
     pub(crate) source: SourceSlot,
     /// Processors from here on have never run anything.
     reach: CachePadded<AtomicUsize>,
@@ -130,57 +192,165 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
     }
 }
 
-impl<T> fmt::Debug for Processor<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Processor")
-            .field("counters", &self.counters)
-            .finish_non_exhaustive()
+/// The global queue: tasks that threads from outside make runnable, in two lanes, each first in,
+/// first out. They leave them by turns while there are some in both, so that one that is woken does
+/// not wait until all have begun that came before.
+pub(crate) struct GlobalQueue<T> {
+    /// Tasks that are new, as far as is known.
+    new: Injector<T>,
+    /// Tasks that have run before, or for which a thread waits.
+    woken: Injector<T>,
+}
+
+/// The order of turns of the two lanes, where one processor takes tasks.
+#[derive(Debug, Default)]
+pub(crate) struct Lanes {
+    took_woken: Cell<bool>,
+}
+
+/// The end of the queue at some moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GlobalMark {
+    new: Mark,
+    woken: Mark,
+}
+
+impl<T: Send> GlobalQueue<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            new: Injector::new(),
+            woken: Injector::new(),
+        }
+    }
+
+    pub(crate) fn push(&self, task: T) {
+        self.new.push(task);
+    }
+
+    pub(crate) fn push_woken(&self, task: T) {
+        self.woken.push(task);
+    }
+
+    /// Sees to it that there is memory for a task that is new.
+    pub(crate) fn reserve_block(&self) -> Result<(), AllocateError> {
+        self.new.reserve_block()
+    }
+
+    /// The oldest task of the lane whose turn it is, or of the other one; and up to `more` of that
+    /// lane's next ones into `sink`.
+    pub(crate) fn pop_batch(
+        &self,
+        lanes: &Lanes,
+        more: usize,
+        mut sink: impl FnMut(T),
+    ) -> Option<T> {
+        let wants_woken = !lanes.took_woken.get();
+        let [first, second] = match wants_woken {
+            true => [&self.woken, &self.new],
+            false => [&self.new, &self.woken],
+        };
+        if let Some(task) = first.pop_batch(more, &mut sink) {
+            lanes.took_woken.set(wants_woken);
+            return Some(task);
+        }
+        second.pop_batch(more, sink)
+    }
+
+    /// The oldest task that is new, or else that was woken.
+    pub(crate) fn pop_new_first(&self) -> Option<T> {
+        self.new.pop().or_else(|| self.woken.pop())
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.new.is_empty() && self.woken.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        let (new, woken) = self.lengths();
+        new + woken
+    }
+
+    /// Returns the numbers of new and of woken tasks.
+    pub(crate) fn lengths(&self) -> (usize, usize) {
+        (self.new.len(), self.woken.len())
+    }
+
+    /// Returns the mark behind all that is in there now.
+    pub(crate) fn end(&self) -> GlobalMark {
+        GlobalMark {
+            new: self.new.end(),
+            woken: self.woken.end(),
+        }
+    }
+
+    /// Returns whether all is gone that was before the mark.
+    pub(crate) fn is_past(&self, mark: GlobalMark) -> bool {
+        self.new.is_past(mark.new) && self.woken.is_past(mark.woken)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::time::Instant;
+/// Tasks that have been found, and wait for their thread, which is busy or about to be woken. One
+/// lock for all: there are few.
+pub(crate) struct BoundTasks<T>(Mutex<BTreeMap<BoundId, VecDeque<T>>>);
 
-    use super::{GlobalQueue, TaskQueues};
-    use crate::protocol::{Coordinator, Work};
-    use crate::queues::source::tests::Endless;
+impl<T> Default for BoundTasks<T> {
+    fn default() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+}
 
-    #[test]
-    fn only_a_watched_processors_only_task_does_not_count() {
-        let queues = TaskQueues::new(2, Instant::now());
-        queues.reach(2);
-        let coordinator = Coordinator::new(2, 1, 1, 0);
-        coordinator.start(1, 1, &queues).unwrap();
-        let (permit, _) = coordinator.take_idle().unwrap();
-        let local = queues.locals.get(&permit);
-        assert!(!queues.exists());
-        local.deque.push("one");
-        assert!(queues.exists() && queues.exists_beside(|watched| watched == 1));
-        assert!(!queues.exists_beside(|watched| watched == 0));
-        assert!(local.has_one());
-        local.deque.push("two");
-        assert!(queues.exists_beside(|_| true) && !local.has_one());
+impl<T> BoundTasks<T> {
+    pub(crate) fn open(&self, id: BoundId) {
+        lock(&self.0).insert(id, VecDeque::new());
     }
 
-    #[test]
-    fn what_is_in_no_deque_always_counts() {
-        let queues = TaskQueues::new(1, Instant::now());
-        for push in [GlobalQueue::push, GlobalQueue::push_woken] {
-            push(&queues.global, ());
-            assert!(queues.exists_beside(|_| true));
-            queues.global.pop_new_first();
-            assert!(!queues.exists_beside(|_| true));
+    /// Queues a task behind the others of its thread.
+    ///
+    /// # Errors
+    /// The task, if its thread has been released.
+    pub(crate) fn push(&self, id: BoundId, task: T) -> Result<(), T> {
+        match lock(&self.0).get_mut(&id) {
+            None => Err(task),
+            Some(queue) => {
+                queue.push_back(task);
+                Ok(())
+            }
         }
-        queues.yielded.push(());
-        assert!(queues.exists_beside(|_| true));
-        queues.yielded.pop();
-        assert!(!queues.exists_beside(|_| true));
-        queues.idle_priority.push(());
-        assert!(queues.exists_beside(|_| true));
-        queues.idle_priority.pop();
-        assert!(!queues.exists_beside(|_| true));
-        assert!(queues.source.attach(Endless(1)).is_ok());
-        assert!(queues.exists_beside(|_| true));
+    }
+
+    pub(crate) fn pop(&self, id: BoundId) -> Option<T> {
+        lock(&self.0).get_mut(&id)?.pop_front()
+    }
+
+    /// Returns how many wait for that thread, and what `name` calls the first ones.
+    pub(crate) fn waiting(
+        &self,
+        id: BoundId,
+        max_names: usize,
+        name: impl Fn(&T) -> Option<String>,
+    ) -> (usize, Vec<String>) {
+        let queues = lock(&self.0);
+        let queue = queues.get(&id);
+        let names = queue.into_iter().flatten().take(max_names);
+        (
+            queue.map_or(0, VecDeque::len),
+            names.filter_map(name).collect(),
+        )
+    }
+
+    /// Closes the queue of a thread that will run no more; returns the tasks that wait for it.
+    pub(crate) fn close(&self, id: BoundId) -> Option<VecDeque<T>> {
+        lock(&self.0).remove(&id)
+    }
+
+    /// Returns whether none waits for that thread; then, with `close`, none ever will.
+    pub(crate) fn is_done(&self, id: BoundId, close: bool) -> bool {
+        let mut queues = lock(&self.0);
+        let done = queues.get(&id).is_none_or(VecDeque::is_empty);
+        if done && close {
+            queues.remove(&id);
+        }
+        done
     }
 }

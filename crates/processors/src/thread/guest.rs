@@ -1,7 +1,7 @@
 //! A guest: a thread from outside that waits for a task, and runs it, and no other, on a processor
 //! that was idle. The argument is in [`architecture`](crate::architecture).
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -11,15 +11,14 @@ use filch_sync::{Arc, lock};
 
 use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
-use crate::pool::runner::{Awaited, Runner, Visit};
-use crate::protocol::state::grant::A_PIECE;
-use crate::protocol::state::permit::PermitCell;
-use crate::queues::shared::Shared;
+use crate::pool::runner::{Awaited, CallerRuns, Runner};
+use crate::protocol::state::grant::EXTERNAL_TASK;
+use crate::queues::task_queues::Shared;
 
 /// The longest time that a guest goes on with a task that comes again, after its first turn.
 const LONGEST: Duration = Duration::from_micros(100);
 
-impl Visit {
+impl CallerRuns {
     /// Borrows an idle processor for the calling thread, if there is one, unless the thread is a
     /// machine itself, other threads wait for a processor, or tasks wait on that one.
     pub(crate) fn begin<T: Send + 'static>(shared: &Shared<T>) -> Option<Self> {
@@ -62,7 +61,7 @@ impl Visit {
                 place: &place,
                 task: &processor.guest,
             },
-            permit: PermitCell::empty(),
+            permit: Cell::new(None),
             source: None,
         };
         processor.counters.visits.add(1);
@@ -76,7 +75,9 @@ impl Visit {
                 processor.counters.run.add(1);
                 runner.on_processor(number, &mut scratch);
                 let label = runner.label(&task);
-                processor.guest.show(label.map_or(A_PIECE, NonZeroU64::get));
+                processor
+                    .guest
+                    .show(label.map_or(EXTERNAL_TASK, NonZeroU64::get));
                 runner.run(task, pool, &mut scratch);
                 // After a blocking call the processor may be another one.
                 if place.get().is_some() || awaited.is_over() || coordinator.control_word() != seen
@@ -88,10 +89,9 @@ impl Visit {
                     return;
                 }
                 let permit = current.permit.take();
-                next = permit
-                    .as_ref()
+                next = (permit.as_ref())
                     .and_then(|permit| shared.queues.locals.get(permit).deque.pop());
-                current.permit.replace(permit);
+                current.permit.set(permit);
             }
         };
         let outcome = current::enter(shared, &current, || {
@@ -132,24 +132,21 @@ impl Visit {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// Makes `task` runnable, as [`wake`](Self::wake) does, for a thread that waits for
-    /// what comes of it, and would otherwise sleep: if the thread is none of a pool's, and a
-    /// processor is idle, it runs the task here and now, as a *guest* of that processor. Returns
-    /// when that is done; that the wait is over is for the caller to find out.
+    /// Makes `task` runnable, as [`wake`](Self::wake) does, for a thread that waits for what comes
+    /// of it, and would otherwise sleep: if the thread is none of a pool's, and a processor is
+    /// idle, it runs the task here and now, as a *guest* of that processor, and no thread is woken.
+    /// It runs what `awaited` says is the task, again if that is what comes next on the processor,
+    /// and nothing else. That the wait is over is for the caller to find out.
     ///
-    /// No thread is woken for it. The guest runs what `awaited` says is the task, again if that is
-    /// what comes next on the processor, until the wait is over; and nothing else. What the task
-    /// makes runnable is for the other threads.
-    ///
-    /// The task runs on the caller's stack, beside the caller's thread-local values, and as long
-    /// as it takes; a panic is contained, as on every thread of the pool. In a
-    /// [`blocking`](Self::blocking) call it gives the processor to the pool's thread that sleeps
-    /// beside it. A pool with a [source](crate::Source) has no guests.
+    /// The task runs on the caller's stack, beside the caller's thread-local values; a panic is
+    /// contained, as on every thread of the pool. In a [`blocking`](Self::blocking) call it gives
+    /// the processor to the thread that sleeps beside it. A pool with a [source](crate::Source) has
+    /// no guests.
     ///
     /// Lock-free, but for a lock that a start of a thread takes for a moment, and for what the task
     /// does. What the caller did before happens before the task runs.
     pub fn run_awaited(&self, task: T, awaited: &dyn Awaited<T>) {
-        match self.begin_visit() {
+        match self.begin_caller_runs() {
             Some(visit) => self.receive(visit, task, awaited),
             None => self.wake(task),
         }
@@ -163,7 +160,7 @@ impl<T: Send + 'static> Processors<T> {
         if global.is_empty() {
             return;
         }
-        let Some(visit) = self.begin_visit() else {
+        let Some(visit) = self.begin_caller_runs() else {
             return;
         };
         match global.pop_new_first() {
@@ -173,15 +170,15 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    fn begin_visit(&self) -> Option<Visit> {
+    fn begin_caller_runs(&self) -> Option<CallerRuns> {
         let may_visit = self.config.guests && self.config.stack_size.is_none();
-        may_visit.then(|| Visit::begin(&self.shared)).flatten()
+        may_visit.then(|| CallerRuns::begin(&self.shared)).flatten()
     }
 
-    fn receive(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) {
+    fn receive(&self, visit: CallerRuns, task: T, awaited: &dyn Awaited<T>) {
         let runner = lock(&self.runner).clone();
         match runner {
-            Some(runner) => runner.run_visit(visit, task, awaited),
+            Some(runner) => runner.caller_runs(visit, task, awaited),
             None => unreachable!("a pool with an idle processor runs, and knows its runner"),
         }
     }

@@ -11,13 +11,12 @@ use filch_sync::panic::{discard, drop_contained};
 use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
 use crate::pool::runner::Runner;
-use crate::protocol::state::grant::{A_PIECE, Activity, MachineShared};
-use crate::protocol::state::permit::PermitCell;
+use crate::protocol::state::grant::{Activity, EXTERNAL_TASK, MachineShared};
 use crate::protocol::state::synced::BoundId;
 use crate::protocol::{ControlWord, Grant, Permit};
-use crate::queues::shared::Shared;
-use crate::queues::source::{Found, Piece};
-use crate::queues::steal_policy::SparedVictim;
+use crate::queues::find_work::Watched;
+use crate::queues::source::{ExternalTask, Found};
+use crate::queues::task_queues::Shared;
 use crate::stats::{Counter, Counters};
 
 /// A thread, on its own stack.
@@ -39,7 +38,7 @@ pub(crate) struct Machine<'thread, T, R> {
 #[derive(Default)]
 #[must_use = "the machine waits for what it is told to do next"]
 pub(crate) struct Vacated {
-    pub(crate) watched: Vec<SparedVictim>,
+    pub(crate) watched: Vec<Watched>,
     /// The processor that it waits for, if it watches.
     pub(crate) processor: usize,
 }
@@ -60,7 +59,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
             parker,
             current: Current {
                 place: Place::Machine(machine, parker),
-                permit: PermitCell::empty(),
+                permit: Cell::new(None),
                 source: Some(&shared.queues.source),
             },
             public: shared.coordinator.machine(machine),
@@ -69,7 +68,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
     }
 
     pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
-        if let Some(processor) = self.current.permit.processor() {
+        if let Some(processor) = self.current.processor() {
             self.shared.queues.processors[processor].counters.run.add(1);
             self.runner.on_processor(processor, scratch);
         }
@@ -94,10 +93,10 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
     /// what it has touched, and the main loop for the machine.
     #[cold]
     #[inline(never)]
-    pub(crate) fn run_piece(&self, piece: Piece) {
-        self.count(|counters| &counters.pieces);
-        self.show(A_PIECE);
-        piece.run();
+    pub(crate) fn run_external_task(&self, external: ExternalTask) {
+        self.count(|counters| &counters.external_tasks);
+        self.show(EXTERNAL_TASK);
+        external.run();
         self.show(0);
     }
 
@@ -109,7 +108,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
 
     /// Adds one to a counter of the machine's processor.
     pub(crate) fn count(&self, counter: impl FnOnce(&Counters) -> &Counter) {
-        if let Some(processor) = self.current.permit.processor() {
+        if let Some(processor) = self.current.processor() {
             counter(&self.shared.queues.processors[processor].counters).add(1);
         }
     }
@@ -144,7 +143,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 
     /// Does what the grant says. If one of the runner's hooks panics, its task is gone, and the
-    /// machine goes on with the next one; so it does after a piece that panics.
+    /// machine goes on with the next one; so it does after an external task that panics.
     fn obey_to_the_end(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
         let mut grant = grant;
         loop {
@@ -153,8 +152,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 Ok(vacated) => return vacated,
                 Err(payload) => payload,
             };
-            // A hook or a piece is called while the processor is here. Anything else is a bug of
-            // this crate.
+            // A hook or an external task is called while the processor is here. Anything else is a
+            // bug of this crate.
             let Some(permit) = self.current.permit.take() else {
                 resume_unwind(payload);
             };
@@ -235,11 +234,11 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 None => Next::Search { looks: false },
             }
         };
-        // SAFETY: none of these knows of the cell, and none runs a task, or calls the source.
-        let Some(next) = (unsafe { self.current.permit.with(next) }) else {
-            unreachable!("a machine that runs tasks has a processor");
-        };
-        next
+        // SAFETY: a look for a task runs none.
+        match unsafe { self.current.with_permit(next) } {
+            Some(next) => next,
+            None => unreachable!("a machine that runs tasks has a processor"),
+        }
     }
 
     /// Runs it, or sends a task to the thread that it is bound to.
@@ -250,7 +249,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 None => self.run(task, scratch),
                 Some(thread) => self.send_to_its_thread(thread, task, scratch),
             },
-            Found::Piece(piece) => self.run_piece(piece),
+            Found::ExternalTask(external) => self.run_external_task(external),
         }
     }
 

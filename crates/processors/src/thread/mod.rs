@@ -1,18 +1,12 @@
-//! The threads of a pool: what each runs, and the operations of [`Processors`] that start them,
-//! stop them, and move processors from one to another. `machine` has the main loop, whose other
-//! parts are in `search` and `bound`.
-//!
-//! [`Processors`]: crate::Processors
+//! The threads of a pool: what each runs, and the operations of [`Processors`](crate::Processors)
+//! that start them, stop them, and move processors from one to another.
 
 mod blocking;
-mod bound;
+pub(crate) mod bound;
 mod guest;
 #[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
-mod long_turns;
 mod machine;
-pub(crate) mod reserve;
-pub(crate) mod resize;
 mod search;
 mod shutdown;
 mod start;

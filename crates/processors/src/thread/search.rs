@@ -8,11 +8,11 @@ use filch_sync::hint;
 
 use crate::pool::runner::Runner;
 use crate::protocol::{Grant, Permit};
-use crate::queues::shared::Shared;
-use crate::queues::source::Found;
-use crate::queues::steal_policy::{
-    PAUSES_AFTER_SPARING, PAUSING_ROUNDS, SparedVictim, StealMode, YIELDING_ROUNDS,
+use crate::queues::find_work::{
+    PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, Watched, YIELDING_ROUNDS,
 };
+use crate::queues::source::Found;
+use crate::queues::task_queues::Shared;
 use crate::thread::machine::{Machine, Vacated};
 
 /// Pauses of a processor whose tasks come from outside, before each further look: for so long the
@@ -22,9 +22,9 @@ use crate::thread::machine::{Machine, Vacated};
 const PAUSES_BESIDE_PRODUCERS: u32 = 200;
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    /// Looks for something to do, for a processor that has no task: takes a piece, searches, spins,
-    /// goes idle. If it `looks`, it may have tasks, and reads the time first, to see whose turn it
-    /// is.
+    /// Looks for something to do, for a processor that has no task: takes an external task,
+    /// searches, spins, goes idle. If it `looks`, it may have tasks, and reads the time first, to
+    /// see whose turn it is.
     ///
     /// # Errors
     /// There is nothing, and the processor has gone idle.
@@ -37,19 +37,20 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let shared = self.shared;
         let local = shared.queues.locals.get(&permit);
         let first = match looks {
-            true => (local.check_fairness(shared, true))
-                .or_else(|| local.unsearched(shared).map(Found::Task)),
+            true => local.next(shared, true),
             false => None,
         };
         let mut searching = false;
-        let found = first.or_else(|| local.take_piece(shared)).or_else(|| {
-            searching = shared.coordinator.idle.try_start_searching(shared.count());
-            match searching {
-                true => self.spin(&permit),
-                // Others search, and look after the tasks: no reason to sleep beside a piece.
-                false => shared.queues.source.take().map(Found::Piece),
-            }
-        });
+        let found = first
+            .or_else(|| local.take_external_task(shared))
+            .or_else(|| {
+                searching = shared.coordinator.idle.try_start_searching(shared.count());
+                match searching {
+                    true => self.spin(&permit),
+                    // Others search, and look after the tasks: no reason to sleep beside one here.
+                    false => shared.queues.source.take().map(Found::ExternalTask),
+                }
+            });
         match found {
             Some(found) => {
                 self.current.permit.replace(Some(permit));
@@ -97,9 +98,6 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         counters.spins.add(spinner.rounds().into());
         if found.is_some() {
             local.policy.has_found();
-            // It watches nothing: it has found something else after all.
-            let watched = local.policy.take_watched();
-            coordinator.cancel_watches(watched.iter().map(|spared| spared.victim));
             coordinator.stop_searching(&shared.queues);
         }
         found
@@ -114,20 +112,19 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         counters.parks.add(1);
         let local = shared.queues.locals.get(&permit);
         local.fair.clock.pause();
+        let coordinator = &shared.coordinator;
+        let processor = permit.processor();
+        let mut watched = Vec::new();
         if searching && !shared.watch_interval.is_zero() {
             let processors = shared.queues.in_reach().iter();
             let run = processors.map(|processor| processor.counters.run.get());
-            let own = permit.processor();
-            local.policy.ends_in_vain(run, |victim| {
-                victim != own && shared.coordinator.try_watch(victim, self.number)
+            watched = local.policy.ends_in_vain(run, |victim| {
+                victim != processor && coordinator.try_watch(victim, self.number)
             });
         }
-        let watched = local.policy.take_watched();
         if !watched.is_empty() {
             counters.watches.add(1);
         }
-        let processor = permit.processor();
-        let coordinator = &shared.coordinator;
         // Before, so that ours, which has a thread, is on top of the stack.
         coordinator.restore_missing(&shared.queues);
         coordinator.go_idle(permit, self.number, searching, &shared.queues);
@@ -139,7 +136,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// guest has it. The machine has gone idle or is going to be told something else. Returns what
     /// it is told to do next, if it has been told.
     #[cold]
-    pub(crate) fn watch(&self, mut watched: Vec<SparedVictim>, processor: usize) -> Option<Grant> {
+    pub(crate) fn watch(&self, mut watched: Vec<Watched>, processor: usize) -> Option<Grant> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;
         let grant = loop {
@@ -149,12 +146,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 || coordinator.idle.is_empty() && coordinator.attached(processor) != self.number
                 || watched
                     .iter_mut()
-                    .any(|spared| stands_still(spared, shared))
+                    .any(|watched| stands_still(watched, shared))
             {
                 break grant;
             }
         };
-        let watched = watched.iter().map(|spared| spared.victim);
+        let watched = watched.iter().map(|watched| watched.victim);
         coordinator.end_watches(watched, &shared.queues);
         grant
     }
@@ -162,10 +159,10 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
 
 /// Returns, after an interval, whether the processor has run nothing since, or has a task and does
 /// not come for it.
-fn stands_still<T: Send + 'static>(spared: &mut SparedVictim, shared: &Shared<T>) -> bool {
-    let victim = &shared.queues.processors[spared.victim];
+fn stands_still<T: Send + 'static>(watched: &mut Watched, shared: &Shared<T>) -> bool {
+    let victim = &shared.queues.processors[watched.victim];
     let run = victim.counters.run.get();
-    if run == std::mem::replace(&mut spared.run, run) {
+    if run == std::mem::replace(&mut watched.run, run) {
         return true;
     }
     let sole = victim.stealer.sole();

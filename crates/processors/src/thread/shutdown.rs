@@ -20,8 +20,9 @@ impl<T: Send + 'static> Processors<T> {
         self.shared.coordinator.is_quiescent(&self.shared.queues)
     }
 
-    /// Blocks until [`is_quiescent`](Self::is_quiescent) holds at some moment after the call began:
-    /// a scheduler whose processes still live may then conclude that they wait for each other.
+    /// Blocks until [`is_quiescent`](Self::is_quiescent) holds at some moment after the call began,
+    /// or until the `deadline`, if there is one. Returns whether there was such a moment: a
+    /// scheduler whose processes still live may then conclude that they wait for each other.
     ///
     /// All that the tasks did until then happens before the return.
     ///
@@ -30,31 +31,15 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// # Panics
     /// On a thread of the pool, which would wait for itself.
-    pub fn wait_quiescent(&self) -> Result<(), NeverQuiescent> {
-        self.wait_quiescent_until(None).map(drop)
-    }
-
-    /// Waits as [`wait_quiescent`](Self::wait_quiescent) does, until the `deadline` at most, if
-    /// there is one. Returns whether there was such a moment: `false` says that something ran until
-    /// then.
-    ///
-    /// # Errors
-    /// As [`wait_quiescent`](Self::wait_quiescent).
-    ///
-    /// # Panics
-    /// As [`wait_quiescent`](Self::wait_quiescent).
-    pub fn wait_quiescent_until(&self, deadline: Option<Instant>) -> Result<bool, NeverQuiescent> {
+    pub fn wait_quiescent(&self, deadline: Option<Instant>) -> Result<bool, NeverQuiescent> {
         assert!(
             !self.is_machine(),
             "a task that waits until no task runs waits for itself"
         );
-        let queues = &self.shared.queues;
         let coordinator = &self.shared.coordinator;
-        coordinator.await_quiescence_until(queues, deadline)
+        coordinator.await_quiescence_until(&self.shared.queues, deadline)
     }
-}
 
-impl<T: Send + 'static> Processors<T> {
     /// Lets the threads exit, once no work remains: when all that has been scheduled has run, and
     /// every [`blocking`](Self::blocking) call has come back. Until then everything goes on as
     /// before. A task that is scheduled from outside when the threads have exited stays where it

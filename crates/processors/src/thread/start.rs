@@ -1,4 +1,4 @@
-//! The start of a pool, and the beginning and end of its threads.
+//! The start of a pool, another number of processors, and the beginning and end of its threads.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Arc, lock, thread};
 
-use crate::pool::config::StartError;
+use crate::pool::config::PoolError;
 use crate::pool::processors::{AnyRunner, Processors};
-use crate::pool::runner::{Awaited, Runner, Visit};
+use crate::pool::runner::{Awaited, CallerRuns, Runner};
 use crate::pool::threads::{Machines, Thread};
 use crate::thread::machine::Machine;
 
@@ -35,7 +35,7 @@ impl<T: Send + 'static, R: Runner<T>> AnyRunner<T> for InPool<T, R> {
         })
     }
 
-    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) {
+    fn caller_runs(&self, visit: CallerRuns, task: T, awaited: &dyn Awaited<T>) {
         visit.run(task, awaited, &self.pool, &*self.runner);
     }
 
@@ -53,15 +53,14 @@ impl<T: Send + 'static> Processors<T> {
     /// Starts `pool`, with one thread: the others are started when there is something for them to
     /// do. Waits for none of them.
     ///
-    /// If the system refuses one of these later, or the runner panics when it is to make its
-    /// [scratch](Runner::scratch), the pool goes on with the threads that it has, and tries again
-    /// when one of them has nothing to do: see [`ThreadStats::refused`](crate::ThreadStats). If
-    /// there is none left, since no thread gets a scratch, the pool is over.
+    /// If one of these cannot be had later, since the system refuses it or the runner panics when
+    /// it is to make its [scratch](Runner::scratch), the pool goes on with those that it has, and
+    /// tries again when one has nothing to do. If there is none left, the pool is over.
     ///
     /// # Errors
-    /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`], after which
+    /// [`PoolError::AlreadyStarted`]; [`PoolError::Stopped`]; [`PoolError::Thread`], after which
     /// the pool is stopped.
-    pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
+    pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, PoolError> {
         Self::start_by(pool, runner, |count| pool.start_threads(count, 1))
     }
 
@@ -73,25 +72,23 @@ impl<T: Send + 'static> Processors<T> {
     pub fn start_all<R: Runner<T>>(
         pool: &Arc<Self>,
         runner: Arc<R>,
-    ) -> Result<Machines, StartError> {
+    ) -> Result<Machines, PoolError> {
         Self::start_by(pool, runner, |count| pool.start_threads(count, count))
     }
 
-    fn start_threads(&self, count: usize, threads: usize) -> Result<(), StartError> {
+    fn start_threads(&self, count: usize, threads: usize) -> Result<(), PoolError> {
         let started = (self.shared.coordinator).start(count, threads, &self.shared.queues);
-        started.map_err(StartError::Thread)
+        started.map_err(PoolError::Thread)
     }
 
     /// [`start_all`](Self::start_all), with threads that `spawn` makes: it says why there is none,
     /// or sees to it that the thread calls [`run`](Thread::run), at once or at any time later. It
-    /// is called once for each processor, one after the other, and not after the return. Threads
-    /// that the pool needs later, for [`blocking`](Self::blocking) calls or because it was resized,
-    /// it makes itself: a [limit](crate::Config::thread_limit) can see to it that there are none.
+    /// is called once for each processor, and not after the return. Threads that the pool needs
+    /// later it makes itself: a [limit](crate::Config::thread_limit) can see to it that there are
+    /// none. [`Machines::join`] does not wait for threads that `spawn` made.
     ///
     /// As long as a thread has not come, there is a processor less at work. If none has, tasks wait
     /// for the first one, also in a pool that is [stopped](Self::stop) meanwhile.
-    ///
-    /// [`Machines::join`] does not wait for threads that `spawn` made, which are the caller's.
     ///
     /// # Errors
     /// As there. A `spawn` that panics has refused the thread, and so has one that drops it before
@@ -100,7 +97,7 @@ impl<T: Send + 'static> Processors<T> {
         pool: &Arc<Self>,
         runner: Arc<R>,
         mut spawn: impl FnMut(Thread) -> io::Result<()>,
-    ) -> Result<Machines, StartError> {
+    ) -> Result<Machines, PoolError> {
         let of_threads = Arc::clone(&runner);
         Self::start_by(pool, runner, |count| {
             let mut refusal = None;
@@ -119,7 +116,7 @@ impl<T: Send + 'static> Processors<T> {
             };
             match pool.shared.coordinator.expect_all(count, make) {
                 true => Ok(()),
-                false => Err(refusal.map_or(StartError::Stopped, StartError::Thread)),
+                false => Err(refusal.map_or(PoolError::Stopped, PoolError::Thread)),
             }
         })
     }
@@ -152,16 +149,16 @@ impl<T: Send + 'static> Processors<T> {
     fn start_by<R: Runner<T>>(
         pool: &Arc<Self>,
         runner: Arc<R>,
-        start: impl FnOnce(usize) -> Result<(), StartError>,
-    ) -> Result<Machines, StartError> {
+        start: impl FnOnce(usize) -> Result<(), PoolError>,
+    ) -> Result<Machines, PoolError> {
         let resizing = lock(&pool.handles.resizing);
         if pool.is_ending() {
-            return Err(StartError::Stopped);
+            return Err(PoolError::Stopped);
         }
         {
             let mut slot = lock(&pool.runner);
             if slot.is_some() {
-                return Err(StartError::AlreadyStarted);
+                return Err(PoolError::AlreadyStarted);
             }
             *slot = Some(StdArc::new(InPool {
                 pool: Arc::clone(pool),
@@ -181,6 +178,44 @@ impl<T: Send + 'static> Processors<T> {
                 Err(error)
             }
         }
+    }
+
+    /// Changes the number of processors, and returns the number that there were. From any thread,
+    /// also from a task. Blocking, but not for any task: one resize at a time.
+    ///
+    /// New processors run when there is something for them to do. Of those that are too many, idle
+    /// ones are given up at once, and running ones when their current task ends, or its next
+    /// [`blocking`](Self::blocking) call begins. What was left in their deques goes to the end of
+    /// the global queue. Nothing runnable is lost, and nothing stops meanwhile. If it grows from
+    /// one processor, a task that was scheduled just then by a running task may not wake a new
+    /// processor before that one ends.
+    ///
+    /// # Errors
+    /// [`PoolError`], but no thread is refused here. The number is unchanged, unless the limit of
+    /// threads is reached: then it is as large as possible.
+    pub fn resize(&self, count: usize) -> Result<usize, PoolError> {
+        let max = self.max_count();
+        if count == 0 {
+            return Err(PoolError::NoProcessors);
+        }
+        if count > max {
+            return Err(PoolError::TooManyProcessors { asked: count, max });
+        }
+        let _one_at_a_time = self.lock_running()?;
+        let before = self.count();
+        self.shared.queues.reach(count);
+        for processor in before..count {
+            if !self.shared.coordinator.grow(processor, &self.shared.queues) {
+                return Err(match self.shared.coordinator.is_over() {
+                    true => PoolError::Stopped,
+                    false => PoolError::Threads { reached: processor },
+                });
+            }
+        }
+        if count < before {
+            self.shared.coordinator.shrink(count, &self.shared.queues);
+        }
+        Ok(before)
     }
 
     /// Asks the system for a thread, which is joined with the pool's.

@@ -157,7 +157,7 @@ fn a_hundred_calls_at_once() {
         is_done.iter().collect::<HashSet<_>>(),
         (0..CALLS).collect::<HashSet<_>>()
     );
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     let threads = pool.threads();
     assert_eq!((threads.blocking, threads.waiting), (0, 0));
     finish(&pool, machines);
@@ -350,7 +350,7 @@ fn a_search_that_gives_way_leaves_no_task_behind() {
             go.store(true, Ordering::Release);
             from.recv().unwrap();
         }));
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
     }
     finish(&pool, machines);
 }

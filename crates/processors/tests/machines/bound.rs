@@ -115,7 +115,7 @@ fn every_run_is_on_the_same_thread() {
                 free_on.lock().unwrap().insert(thread::current().id());
             }));
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         let [first, second] = witnesses.map(|witness| witness.one_thread(2 * ROUNDS));
         assert_ne!(first, second);
         let free_on = free_on.lock().unwrap();
@@ -163,7 +163,7 @@ fn what_comes_meanwhile_waits_in_order() {
         is_done.iter().collect::<Vec<_>>(),
         (0..100).collect::<Vec<_>>()
     );
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     finish(&pool, machines);
 }
 
@@ -209,7 +209,7 @@ fn a_bound_thread_gives_way() {
     end_first.send(()).unwrap();
     assert_eq!(is_done.recv(), Ok(0), "bound tasks have overtaken it");
     end_other.send(()).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     assert_eq!(ran.load(Ordering::Relaxed), TASKS);
     finish(&pool, machines);
 }
@@ -226,7 +226,7 @@ fn until(happened: impl Fn() -> bool) {
 fn quiescence_counts_tasks_and_not_threads() {
     let (pool, machines) = started(processors(2));
     let thread = Processors::reserve_thread(&pool).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     let (to, from) = mpsc::channel::<()>();
     let ran = Arc::new(AtomicUsize::new(0));
     pool.inject(bound(thread.id(), move |pool| {
@@ -240,7 +240,7 @@ fn quiescence_counts_tasks_and_not_threads() {
     }
     assert!(!pool.is_quiescent());
     to.send(()).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     assert_eq!(ran.load(Ordering::Relaxed), 10);
     finish(&pool, machines);
 }
@@ -269,7 +269,7 @@ fn a_released_thread_loses_nothing() {
         }
         drop(thread);
     }
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     assert_eq!(ran.load(Ordering::Relaxed), ROUNDS * TASKS);
     assert_eq!(pool.threads().bound, 0);
     finish(&pool, machines);
@@ -336,7 +336,7 @@ fn bound_tasks_and_resizes() {
                 }
             }));
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         over.store(true, Ordering::Relaxed);
     });
     let distinct: HashSet<ThreadId> = witnesses
@@ -360,7 +360,7 @@ fn a_panic_does_not_cost_the_thread() {
             std::panic::panic_any("wanted by the test");
         }));
     }
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     witness.one_thread(3);
     finish(&pool, machines);
 }

@@ -85,7 +85,7 @@ fn a_call_that_waits_for_a_task_that_cannot_run() {
     let line = dump.lines().find(|text| text.contains(line)).unwrap();
     assert!(line.contains("the same for "), "{dump}");
     way_out.send(()).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     let dump = dump_with(
         &pool,
         &["hung-2: waits for a task that is bound to it, bound"],
@@ -124,7 +124,7 @@ fn a_call_that_keeps_its_processor() {
         "{dump}"
     );
     way_out.send(()).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     pool.stop();
     machines.join();
 }
@@ -143,7 +143,7 @@ fn a_call_that_is_back_waits_for_a_processor() {
         }));
         pool.blocking(|| answered.recv().unwrap());
     }));
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     pool.stop();
     machines.join();
 }
@@ -186,7 +186,7 @@ fn who_runs_a_bound_task_has_the_processor() {
         ],
     );
     answer.send(()).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     pool.stop();
     machines.join();
 }

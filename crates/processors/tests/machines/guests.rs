@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread::{self, ThreadId};
 
 use filch_processors::{
-    Awaited, BoundId, Config, Inside, Machines, Piece, Processors, Runner, Source,
+    Awaited, BoundId, Config, ExternalTask, Inside, Machines, Processors, Runner, Source,
 };
 
 use crate::pool::processors;
@@ -81,7 +81,7 @@ impl Awaited<Task> for Waits {
 fn idle(config: Config) -> (Arc<Pool>, Machines) {
     let pool = Pool::new(config).unwrap();
     let machines = Processors::start(&pool, Arc::new(Tasks)).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     (pool, machines)
 }
 
@@ -179,7 +179,7 @@ fn its_blocking_call_gives_the_processor_to_the_pools_thread() {
             assert_eq!(pool.current(), Some(0), "it has one again");
         });
         pool.run_awaited(blocking, &*Waits::new(1));
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
     }
     let after = pool.threads();
     assert_eq!(
@@ -203,7 +203,7 @@ fn a_panic_costs_the_task_alone() {
     });
     pool.run_awaited(panics, &*Waits::new(1));
     assert!(!pool.is_machine());
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     assert_eq!((pool.stats()[0].run, pool.stats()[0].panicked), (1, 1));
     let (task, on) = telling(1);
     pool.run_awaited(task, &*Waits::new(1));
@@ -230,10 +230,10 @@ fn without_an_idle_processor_it_is_scheduled() {
     finish(&pool, machines);
 }
 
-struct NoPieces;
+struct NoExternalTasks;
 
-impl Source for NoPieces {
-    fn take(&self) -> Option<Piece> {
+impl Source for NoExternalTasks {
+    fn take(&self) -> Option<ExternalTask> {
         None
     }
 
@@ -259,8 +259,8 @@ fn some_pools_have_no_guests() {
         finish(&pool, machines);
     }
     let (pool, machines) = idle(processors(1));
-    pool.attach(NoPieces).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.attach(Arc::new(NoExternalTasks)).unwrap();
+    pool.wait_quiescent(None).unwrap();
     no_guests(&pool);
     // A thread of another pool, in a task of that.
     let (other, others) = idle(processors(1));
@@ -270,7 +270,7 @@ fn some_pools_have_no_guests() {
     other.inject(task(1, move |_| {
         let second = Pool::new(processors(1)).unwrap();
         let machines = Processors::start(&second, Arc::new(Tasks)).unwrap();
-        second.wait_quiescent().unwrap();
+        second.wait_quiescent(None).unwrap();
         second.run_awaited(inner, &*Waits::new(1));
         assert_ne!(on_inner.recv(), Ok(own()));
         assert!(host.is_machine());

@@ -104,7 +104,7 @@ fn a_pool_whose_threads_cannot_begin_is_over() {
     let (to, from) = mpsc::channel::<()>();
     pool.inject(task(Hook::None, move |_| to.send(()).unwrap()));
     let machines = Processors::start(&pool, Arc::clone(&runner)).unwrap();
-    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(pool.wait_quiescent(None), Err(NeverQuiescent));
     machines.join();
     assert_eq!(pool.threads().threads, 0);
     assert_eq!(Arc::strong_count(&runner), 1, "nothing is left behind");
@@ -154,7 +154,7 @@ fn a_substitute_without_scratch_is_as_good_as_refused() {
             });
         }));
         assert_eq!((ran.recv(), ran.recv()), (Ok("call"), Ok("after")));
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
     }
     runner.scratches.store(MANY, Ordering::Relaxed);
     let (meanwhile, other) = mpsc::channel();
@@ -206,7 +206,7 @@ fn a_hook_that_panics_costs_its_task() {
         pool.inject(task(hook, move |_| lost.send("it ran").unwrap()));
         pool.inject(task(Hook::None, move |_| say.send("the next").unwrap()));
         assert_eq!(ran.recv(), Ok("the next"));
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         assert!(ran.recv().is_err(), "its task is dropped");
         assert_eq!(pool.stats()[0].panicked, index as u64 + 1);
     }
@@ -238,7 +238,7 @@ fn a_hook_that_panics_on_a_bound_thread_costs_its_task() {
             say.send(std::thread::current().id()).unwrap();
         }));
         assert_ne!(ran.recv().unwrap(), there, "the processor was given back");
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
     }
     assert_eq!(pool.stats()[0].panicked, 2);
     drop(thread);

@@ -15,7 +15,7 @@ mod refused;
 mod reserve;
 mod resize;
 mod running;
-mod short_pieces;
+mod short_external_tasks;
 mod source;
 mod stopping;
 mod threads;

@@ -27,11 +27,11 @@ fn idle_priority_comes_last() {
         pool.schedule(later);
     }));
     let machines = Processors::start(&pool, Arc::new(Jobs)).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     assert_eq!(*order.lock().unwrap(), ["a", "b", "c", "idle 1", "idle 2"]);
     // It wakes a pool in which nothing else happens, and is run before the threads exit.
     pool.schedule_idle(note("idle 3"));
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     pool.schedule_idle(note("idle 4"));
     finish(&pool, machines);
     assert_eq!(order.lock().unwrap()[5..], ["idle 3", "idle 4"]);
@@ -56,7 +56,7 @@ fn quiescence_is_exact() {
         assert!(!pool.is_quiescent());
     }
     to.send(()).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     for round in 0..500 {
         let ran = Arc::new(AtomicUsize::new(0));
         for _ in 0..3 {
@@ -71,7 +71,7 @@ fn quiescence_is_exact() {
                 }));
             }));
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), 3);
     }
     finish(&pool, machines);
@@ -89,12 +89,12 @@ fn a_wait_for_quiescence_has_a_limit() {
     }));
     has_begun.recv().unwrap();
     let soon = || Instant::now() + Duration::from_millis(1);
-    assert_eq!(pool.wait_quiescent_until(Some(Instant::now())), Ok(false));
-    assert_eq!(pool.wait_quiescent_until(Some(soon())), Ok(false));
+    assert_eq!(pool.wait_quiescent(Some(Instant::now())), Ok(false));
+    assert_eq!(pool.wait_quiescent(Some(soon())), Ok(false));
     to.send(()).unwrap();
     let late = Instant::now() + Duration::from_secs(600);
-    assert_eq!(pool.wait_quiescent_until(Some(late)), Ok(true));
-    assert_eq!(pool.wait_quiescent_until(Some(Instant::now())), Ok(true));
+    assert_eq!(pool.wait_quiescent(Some(late)), Ok(true));
+    assert_eq!(pool.wait_quiescent(Some(Instant::now())), Ok(true));
     finish(&pool, machines);
 }
 
@@ -105,9 +105,9 @@ fn what_comes_after_the_end_stays() {
     let ran = to.clone();
     pool.inject(job(move |_| ran.send("in time").unwrap()));
     finish(&pool, machines);
-    assert_eq!(pool.wait_quiescent(), Ok(()));
+    assert_eq!(pool.wait_quiescent(None), Ok(true));
     pool.inject(job(move |_| to.send("too late").unwrap()));
-    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(pool.wait_quiescent(None), Err(NeverQuiescent));
     assert_eq!(from.recv(), Ok("in time"));
     assert!(from.try_recv().is_err());
     drop(pool);

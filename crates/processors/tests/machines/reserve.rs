@@ -4,7 +4,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use filch_processors::{BoundThread, Processors, ReserveError};
+use filch_processors::{BoundThread, PoolError, Processors};
 
 use crate::bound::{Pool, Task, Tasks, bound, finish, free, started};
 use crate::pool::processors;
@@ -43,19 +43,19 @@ fn a_reserved_thread_takes_none_from_blocking_calls() {
 fn a_thread_that_cannot_be_had() {
     let pool = Pool::new(processors(1).thread_limit(1)).unwrap();
     let early = Processors::reserve_thread(&pool);
-    assert!(matches!(early, Err(ReserveError::NotRunning)), "{early:?}");
+    assert!(matches!(early, Err(PoolError::NotRunning)), "{early:?}");
     let machines = Processors::start(&pool, Arc::new(Tasks)).unwrap();
     let thread: BoundThread<Task> = Processors::reserve_thread(&pool).unwrap();
     let most = [(); 255].map(|()| Processors::reserve_thread(&pool).unwrap());
     let another = Processors::reserve_thread(&pool);
     assert!(
-        matches!(another, Err(ReserveError::Limit { limit: 256 })),
+        matches!(another, Err(PoolError::Reserved { limit: 256 })),
         "{another:?}"
     );
     drop(most);
     // Not before one of them has exited.
     while let Err(refused) = Processors::reserve_thread(&pool) {
-        assert!(matches!(refused, ReserveError::Limit { .. }), "{refused:?}");
+        assert!(matches!(refused, PoolError::Reserved { .. }), "{refused:?}");
         thread::yield_now();
     }
     // With every thread taken its blocking calls still give the processor to another one.
@@ -69,9 +69,9 @@ fn a_thread_that_cannot_be_had() {
     pool.inject(free(move |_| {
         other.wait();
     }));
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     finish(&pool, machines);
     assert_eq!(pool.stats()[0].blocked_in_place, 0);
     let late = Processors::reserve_thread(&pool);
-    assert!(matches!(late, Err(ReserveError::Stopped)), "{late:?}");
+    assert!(matches!(late, Err(PoolError::Stopped)), "{late:?}");
 }

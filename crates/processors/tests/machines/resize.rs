@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 
-use filch_processors::{Config, ResizeError, StartError};
+use filch_processors::{Config, PoolError};
 
 use crate::pool::{Pool, finish, job, processors, started};
 
@@ -11,31 +11,31 @@ use crate::pool::{Pool, finish, job, processors, started};
 fn impossible_sizes() {
     assert!(matches!(
         Pool::new(processors(4).max_processors(3)),
-        Err(StartError::TooManyProcessors { asked: 4, max: 3 })
+        Err(PoolError::TooManyProcessors { asked: 4, max: 3 })
     ));
     assert!(matches!(
         Pool::new(processors(4).thread_limit(3)),
-        Err(StartError::TooFewThreads {
+        Err(PoolError::TooFewThreads {
             limit: 3,
             processors: 4
         })
     ));
     assert!(matches!(
         Pool::new(Config::default().max_processors(0)),
-        Err(StartError::NoProcessors)
+        Err(PoolError::NoProcessors)
     ));
     let waiting = Pool::new(processors(1)).unwrap();
-    assert!(matches!(waiting.resize(1), Err(ResizeError::NotRunning)));
+    assert!(matches!(waiting.resize(1), Err(PoolError::NotRunning)));
     let (pool, machines) = started(processors(1).max_processors(3));
-    assert!(matches!(pool.resize(0), Err(ResizeError::NoProcessors)));
+    assert!(matches!(pool.resize(0), Err(PoolError::NoProcessors)));
     assert!(matches!(
         pool.resize(4),
-        Err(ResizeError::TooManyProcessors { asked: 4, max: 3 })
+        Err(PoolError::TooManyProcessors { asked: 4, max: 3 })
     ));
     assert_eq!(pool.resize(3).unwrap(), 1);
     assert_eq!((pool.count(), pool.max_count()), (3, 3));
     finish(&pool, machines);
-    assert!(matches!(pool.resize(2), Err(ResizeError::Stopped)));
+    assert!(matches!(pool.resize(2), Err(PoolError::Stopped)));
 }
 
 /// Exactly as many tasks run at once as there are processors, after each change.
@@ -53,7 +53,7 @@ fn as_many_run_at_once_as_there_are_processors() {
                 together.wait();
             }));
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
     }
     finish(&pool, machines);
 }
@@ -98,7 +98,7 @@ fn resizes_under_load_lose_nothing() {
             }
         }));
     }
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     over.store(true, Ordering::Relaxed);
     for resizer in resizers {
         assert!(resizer.join().unwrap() > 0);
@@ -170,7 +170,7 @@ fn who_is_one_too_many_wakes_who_stays() {
         // Until the other one sleeps.
         (0..1000).for_each(|_| std::thread::yield_now());
         shrunk.send(()).unwrap();
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
     }
     finish(&pool, machines);
 }

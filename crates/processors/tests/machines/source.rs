@@ -1,14 +1,14 @@
-//! Work that is no task: pieces of a source.
+//! Work that is no task: external tasks of a source.
 
 use std::env;
 use std::process::Command;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::time::Instant;
 
 use filch_injector::Injector;
-use filch_processors::{NeverQuiescent, Piece, Processors, ResizeError, Source};
+use filch_processors::{ExternalTask, NeverQuiescent, PoolError, Processors, Source};
 
 use crate::pool::{Jobs, Pool, finish, job, processors, started};
 
@@ -25,7 +25,7 @@ impl Closures {
 }
 
 impl Source for Closures {
-    fn take(&self) -> Option<Piece> {
+    fn take(&self) -> Option<ExternalTask> {
         unsafe fn run(data: NonNull<()>) {
             // SAFETY: from a box, below, and called once.
             let work: Box<Work> = unsafe { Box::from_raw(data.cast().as_ptr()) };
@@ -33,8 +33,8 @@ impl Source for Closures {
         }
 
         let work = Box::leak(Box::new(self.0.pop()?));
-        // SAFETY: it is the piece's alone, may go to any thread, and lasts until it is run.
-        Some(unsafe { Piece::new(NonNull::from(work).cast(), run) })
+        // SAFETY: it is the external task's alone, may go to any thread, and lasts until it is run.
+        Some(unsafe { ExternalTask::new(NonNull::from(work).cast(), run) })
     }
 
     fn is_empty(&self) -> bool {
@@ -48,20 +48,23 @@ fn attached(pool: &Pool) -> Arc<Closures> {
     source
 }
 
-/// Puts a piece into the source, and says so.
+/// Puts an external task into the source, and says so.
 fn offer(pool: &Pool, source: &Closures, work: impl FnOnce() + Send + 'static) {
     source.put(work);
     pool.notify();
 }
 
-fn pieces(pool: &Pool) -> u64 {
-    pool.stats().iter().map(|processor| processor.pieces).sum()
+fn external_tasks(pool: &Pool) -> u64 {
+    pool.stats()
+        .iter()
+        .map(|processor| processor.external_tasks)
+        .sum()
 }
 
-/// On one processor, where no time passes and so no look is due, the order is exact: tasks, pieces,
-/// what has idle priority.
+/// On one processor, where no time passes and so no look is due, the order is exact: tasks,
+/// external tasks, what has idle priority.
 #[test]
-fn pieces_come_after_tasks_and_before_idle_priority() {
+fn external_tasks_come_after_tasks_and_before_idle_priority() {
     fn stands_still() -> Instant {
         static NOW: OnceLock<Instant> = OnceLock::new();
         *NOW.get_or_init(Instant::now)
@@ -79,8 +82,8 @@ fn pieces_come_after_tasks_and_before_idle_priority() {
         job(move |_| note())
     };
     pool.schedule_idle(as_job("idle"));
-    offer(&pool, &source, note("piece 1"));
-    let (scheduled, first) = (as_job("task c"), note("piece 2"));
+    offer(&pool, &source, note("external task 1"));
+    let (scheduled, first) = (as_job("task c"), note("external task 2"));
     offer(&pool, &source, {
         let pool = Arc::clone(&pool);
         move || {
@@ -88,23 +91,33 @@ fn pieces_come_after_tasks_and_before_idle_priority() {
             pool.schedule(scheduled);
         }
     });
-    offer(&pool, &source, note("piece 3"));
+    offer(&pool, &source, note("external task 3"));
     pool.give_way(as_job("task b"));
     pool.inject(as_job("task a"));
     let machines = Processors::start(&pool, Arc::new(Jobs)).unwrap();
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     finish(&pool, machines);
     let expected = [
-        "task a", "task b", "piece 1", "piece 2", "task c", "piece 3", "idle",
+        "task a",
+        "task b",
+        "external task 1",
+        "external task 2",
+        "task c",
+        "external task 3",
+        "idle",
     ];
     assert_eq!(*order.lock().unwrap(), expected);
     let stats = pool.stats()[0];
-    assert_eq!((stats.pieces, stats.run, stats.scheduled), (3, 4, 1));
+    assert_eq!(
+        (stats.external_tasks, stats.run, stats.scheduled),
+        (3, 4, 1)
+    );
 }
 
-/// A piece has a processor, and gives it away for a call, which waits for another piece.
+/// An external task has a processor, and gives it away for a call, which waits for another external
+/// task.
 #[test]
-fn a_piece_has_a_processor_and_gives_it_away() {
+fn an_external_task_has_a_processor_and_gives_it_away() {
     let (pool, machines) = started(processors(1));
     let source = attached(&pool);
     let (to, from) = mpsc::channel();
@@ -120,43 +133,26 @@ fn a_piece_has_a_processor_and_gives_it_away() {
     assert_eq!(is_done.recv(), Ok((7, Some(0))));
     finish(&pool, machines);
     let stats = pool.stats()[0];
-    assert_eq!((stats.pieces, stats.blocking_calls), (2, 1));
+    assert_eq!((stats.external_tasks, stats.blocking_calls), (2, 1));
     assert_eq!(stats.blocked_in_place, 0);
 }
 
-/// The thread sleeps, and is woken by a caller that has passed the fence itself. A failure: a hang.
 #[test]
-fn a_caller_may_pass_the_fence_itself() {
-    let (pool, machines) = started(processors(1));
-    let source = attached(&pool);
-    let (done, is_done) = mpsc::channel();
-    for number in 0..100 {
-        let done = done.clone();
-        source.put(move || done.send(number).unwrap());
-        fence(Ordering::SeqCst);
-        pool.notify_behind_fence();
-        assert_eq!(is_done.recv(), Ok(number));
-    }
-    finish(&pool, machines);
-}
-
-#[test]
-fn a_second_source_comes_back() {
+fn a_second_source_is_refused() {
     let pool = Pool::new(processors(1)).unwrap();
     attached(&pool);
     let second = Arc::new(Closures::default());
-    let refused = pool.attach(Arc::clone(&second)).unwrap_err();
+    let refused = pool.attach(second).unwrap_err();
     assert!(refused.to_string().contains("already"), "{refused}");
-    assert!(Arc::ptr_eq(&refused.0, &second));
 }
 
-/// The threads sleep when the source comes, with pieces in it. A failure: a hang, as nobody has
-/// woken them.
+/// The threads sleep when the source comes, with external tasks in it. A failure: a hang, as nobody
+/// has woken them.
 #[test]
 fn what_is_in_a_source_when_it_is_attached_runs() {
     for _ in 0..100 {
         let (pool, machines) = started(processors(2));
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         let source = Arc::new(Closures::default());
         let meeting = Arc::new(Barrier::new(3));
         for _ in 0..2 {
@@ -169,29 +165,34 @@ fn what_is_in_a_source_when_it_is_attached_runs() {
     }
 }
 
-/// A failure: the thread is gone; or the panic is taken for another piece's.
+/// A failure: the thread is gone; or the panic is taken for another external task's.
 #[test]
-fn a_piece_that_panics_costs_itself() {
+fn an_external_task_that_panics_costs_itself() {
     let (pool, machines) = started(processors(1));
     let source = attached(&pool);
     let ran = Arc::new(AtomicUsize::new(0));
     for number in 0..10 {
         let ran = Arc::clone(&ran);
         offer(&pool, &source, move || {
-            assert_ne!(number % 3, 1, "a piece's own panic, wanted by the test");
+            assert_ne!(
+                number % 3,
+                1,
+                "an external task's own panic, wanted by the test"
+            );
             ran.fetch_add(1, Ordering::Relaxed);
         });
     }
     finish(&pool, machines);
     assert_eq!(ran.load(Ordering::Relaxed), 7);
     let stats = pool.stats()[0];
-    assert_eq!((stats.pieces, stats.panicked), (10, 3));
+    assert_eq!((stats.external_tasks, stats.panicked), (10, 3));
 }
 
-/// Pieces make pieces, on two processors and then one and then three, and some block. Quiescence
-/// comes when the last one has run, and so does the end of a pool that is stopped.
+/// External tasks make external tasks, on two processors and then one and then three, and some
+/// block. Quiescence comes when the last one has run, and so does the end of a pool that is
+/// stopped.
 #[test]
-fn quiescence_and_the_end_wait_for_pieces() {
+fn quiescence_and_the_end_wait_for_external_tasks() {
     fn plant(pool: &Arc<Pool>, source: &Arc<Closures>, ran: &Arc<AtomicUsize>, height: usize) {
         ran.fetch_add(1, Ordering::Relaxed);
         if height == 0 {
@@ -214,21 +215,21 @@ fn quiescence_and_the_end_wait_for_pieces() {
         if round % 2 == 0 {
             for count in [1, 3] {
                 let resized = pool.resize(count);
-                assert!(!matches!(resized, Err(ResizeError::Stopped)));
+                assert!(!matches!(resized, Err(PoolError::Stopped)));
             }
-            pool.wait_quiescent().unwrap();
+            pool.wait_quiescent(None).unwrap();
             assert_eq!(ran.load(Ordering::Relaxed), 31);
         }
         finish(&pool, machines);
         assert_eq!(ran.load(Ordering::Relaxed), 31);
-        assert_eq!(pieces(&pool), 30);
+        assert_eq!(external_tasks(&pool), 30);
     }
 }
 
-/// Two pieces, one after the other, and a dump in each. A failure: the thread is said to have been
-/// in the same task ever since the first.
+/// Two external tasks, one after the other, and a dump in each. A failure: the thread is said to
+/// have been in the same task ever since the first.
 #[test]
-fn a_dump_knows_one_piece_from_the_next() {
+fn a_dump_knows_one_external_task_from_the_next() {
     let (pool, machines) = started(processors(1));
     let source = attached(&pool);
     let (began, has_begun) = mpsc::channel();
@@ -245,14 +246,14 @@ fn a_dump_knows_one_piece_from_the_next() {
     has_begun.recv().unwrap();
     let dump = pool.dump().to_string();
     assert!(
-        dump.contains("source: not empty") && dump.contains("pieces 1,"),
+        dump.contains("source: not empty") && dump.contains("external tasks 1,"),
         "{dump}"
     );
     go.send(()).unwrap();
     has_begun.recv().unwrap();
     let dump = pool.dump().to_string();
     assert!(
-        dump.contains("source: empty") && dump.contains("pieces 2,"),
+        dump.contains("source: empty") && dump.contains("external tasks 2,"),
         "{dump}"
     );
     assert!(!dump.contains("the same for"), "{dump}");
@@ -260,21 +261,21 @@ fn a_dump_knows_one_piece_from_the_next() {
     finish(&pool, machines);
 }
 
-/// A piece that comes too late does not run, and a thread that waits for it is told.
+/// An external task that comes too late does not run, and a thread that waits for it is told.
 #[test]
-fn a_piece_for_a_pool_that_is_over_stays() {
+fn an_external_task_for_a_pool_that_is_over_stays() {
     let (pool, machines) = started(processors(1));
     let source = attached(&pool);
     finish(&pool, machines);
     offer(&pool, &source, || unreachable!("the pool is over"));
-    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(pool.wait_quiescent(None), Err(NeverQuiescent));
     assert!(!source.is_empty());
 }
 
-/// A task schedules itself until a piece has run, on each processor. A failure: a hang: no
+/// A task schedules itself until an external task has run, on each processor. A failure: a hang: no
 /// processor ever searches, and the source starves.
 #[test]
-fn tasks_that_never_rest_leave_pieces_their_turn() {
+fn tasks_that_never_rest_leave_external_tasks_their_turn() {
     fn restless(pool: &Arc<Pool>, over: Arc<AtomicBool>) {
         if !over.load(Ordering::Relaxed) {
             pool.schedule(job(move |pool| restless(pool, over)));
@@ -301,7 +302,7 @@ fn tasks_that_never_rest_leave_pieces_their_turn() {
 }
 
 /// Two tasks block over and over, and whenever one of them gives the processor away, the other one
-/// is back and waits for it. A piece runs nevertheless, and before long.
+/// is back and waits for it. An external task runs nevertheless, and before long.
 #[test]
 fn calls_that_never_end_do_not_starve_the_source() {
     const MANY: usize = 1_000;
@@ -338,14 +339,14 @@ fn calls_that_never_end_do_not_starve_the_source() {
     finish(&pool, machines);
     let calls = calls.load(Ordering::Relaxed);
     assert!(calls <= 2 * 16, "after {calls} calls");
-    assert_eq!(pieces(&pool), 1);
+    assert_eq!(external_tasks(&pool), 1);
 }
 
 /// It breaks its contract.
 struct Panics;
 
 impl Source for Panics {
-    fn take(&self) -> Option<Piece> {
+    fn take(&self) -> Option<ExternalTask> {
         panic!("wanted by the test")
     }
 
@@ -360,7 +361,7 @@ fn a_source_that_panics_ends_the_program() {
     const INSIDE: &str = "FILCH_TEST_A_SOURCE_PANICS";
     if env::var_os(INSIDE).is_some() {
         let (pool, machines) = started(processors(1));
-        pool.attach(Panics).unwrap();
+        pool.attach(Arc::new(Panics)).unwrap();
         return finish(&pool, machines);
     }
     let output = Command::new(env::current_exe().unwrap())

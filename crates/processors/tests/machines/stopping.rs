@@ -175,7 +175,7 @@ fn a_runner_whose_destructor_panics_ends_like_any_other() {
     let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
     finish(&pool, machines);
     pool.inject(job(|_| ()));
-    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(pool.wait_quiescent(None), Err(NeverQuiescent));
 }
 
 /// A failure: a thread that has unwound is taken for one that is still there, and the runner is

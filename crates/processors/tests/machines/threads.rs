@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Barrier, mpsc};
 
-use filch_processors::{Processors, ResizeError, StartError};
+use filch_processors::{PoolError, Processors};
 
 use crate::pool::{Jobs, Pool, finish, job, processors, started};
 
@@ -36,11 +36,11 @@ fn a_thread_that_the_system_refuses() {
     let pool = Pool::new(config).unwrap();
     let runner = Arc::new(Jobs);
     let outcome = Processors::start(&pool, Arc::clone(&runner));
-    assert!(matches!(outcome, Err(StartError::Thread(_))), "{outcome:?}");
+    assert!(matches!(outcome, Err(PoolError::Thread(_))), "{outcome:?}");
     assert_eq!(Arc::strong_count(&runner), 1, "nothing is left behind");
     assert!(matches!(
         Processors::start(&pool, runner),
-        Err(StartError::Stopped)
+        Err(PoolError::Stopped)
     ));
 }
 
@@ -58,7 +58,7 @@ fn surplus_threads_leave() {
                 });
             }));
         }
-        pool.wait_quiescent().unwrap();
+        pool.wait_quiescent(None).unwrap();
         assert!(pool.threads().spares <= 3);
     }
     finish(&pool, machines);
@@ -70,7 +70,7 @@ fn a_resize_beyond_the_thread_limit_goes_as_far_as_it_can() {
     let (pool, machines) = started(processors(1).max_processors(8).thread_limit(3));
     assert!(matches!(
         pool.resize(8),
-        Err(ResizeError::Threads { reached: 3 })
+        Err(PoolError::Threads { reached: 3 })
     ));
     assert_eq!(pool.count(), 3);
     finish(&pool, machines);

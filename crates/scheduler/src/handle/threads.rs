@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use filch_blocking::Calls;
-use filch_processors::{Processors, ReserveError};
+use filch_processors::{PoolError, Processors};
 
 use crate::process::command::CommandLabel;
 use crate::table::body::Task;
@@ -35,9 +35,9 @@ impl<P: Protocol> Handle<P> {
     /// Starts a thread for [processes bound to it](BoundThread).
     ///
     /// # Errors
-    /// [`ReserveError`]: the scheduler is shut down, has as many such threads as it may have (256),
+    /// [`PoolError`]: the scheduler is shut down, has as many such threads as it may have (256),
     /// or the system refused one.
-    pub fn reserve_thread(&self) -> Result<BoundThread<P>, ReserveError> {
+    pub fn reserve_thread(&self) -> Result<BoundThread<P>, PoolError> {
         Processors::reserve_thread(&self.shared().processors).map(BoundThread)
     }
 
@@ -83,10 +83,10 @@ impl<P: Protocol> Handle<P> {
     /// is lost. It waits for another change that is under way, but for no step.
     ///
     /// # Errors
-    /// [`ResizeError`](crate::ResizeError): zero, more than [the
+    /// [`PoolError`]: zero, more than [the
     /// most](filch_processors::Config::max_processors), or after the shutdown; or the system has
     /// refused a thread, and there are as many workers as it gave.
-    pub fn set_workers(&self, workers: usize) -> Result<usize, crate::ResizeError> {
+    pub fn set_workers(&self, workers: usize) -> Result<usize, PoolError> {
         self.shared().processors.resize(workers)
     }
 
@@ -95,6 +95,6 @@ impl<P: Protocol> Handle<P> {
     /// [shutdown](crate::Scheduler::shutdown), when no job is left; the
     /// [report](crate::ShutdownReport) names one that does not return.
     pub fn pool(&self) -> filch_processors::PoolHandle {
-        Processors::handle(&self.shared().processors)
+        self.shared().processors.clone()
     }
 }

@@ -134,7 +134,7 @@ impl<P: Protocol> Handle<P> {
         let process = task.label.and_then(|label| self.labelled(label));
         let kind = match task.inside {
             // Each process has a label, and jobs have none.
-            Inside::Piece => CallKind::Job,
+            Inside::ExternalTask => CallKind::Job,
             Inside::BlockingCall if task.label.is_none() => CallKind::Job,
             Inside::BlockingCall => CallKind::Blocking,
             Inside::Task if process.is_some_and(|process| self.has_exited(process)) => {

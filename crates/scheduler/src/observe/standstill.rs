@@ -205,7 +205,7 @@ impl<P: Protocol> Handle<P> {
         loop {
             // Before all is quiet: what begins after this is seen below, however long it takes.
             let before = self.moves();
-            let quiet = processors.wait_quiescent_until(deadline);
+            let quiet = processors.wait_quiescent(deadline);
             if quiet.map_err(|NeverQuiescent| StandstillError::ShutDown)?
                 && let Some(standstill) = self.look_at_all(before)
             {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use filch_actors::prelude::*;
 use filch_actors::{BlockingThreads, CallError, ExecuteError, SpawnError};
 use filch_scheduler::{
-    ExitReason, Handle, JoinError, NoSuchProcess, ProcessError, ResizeError, Scheduler, SendError,
+    ExitReason, Handle, JoinError, NoSuchProcess, PoolError, ProcessError, Scheduler, SendError,
     SubmitError,
 };
 
@@ -121,7 +121,7 @@ fn workers_come_and_go_and_are_called_as_the_builder_says() {
     let error = scheduler.set_workers(4).unwrap_err();
     assert!(matches!(
         error,
-        ResizeError::TooManyProcessors { asked: 4, max: 3 }
+        PoolError::TooManyProcessors { asked: 4, max: 3 }
     ));
     let named = scripted(|_, _, out| {
         let name = std::thread::current().name().unwrap().to_owned();

@@ -6,8 +6,8 @@ use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, wa
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    BuildError, ExitReason, InitError, JoinError, Pid, ProcessError, Refused, Scheduler,
-    StartError, SubmitError,
+    BuildError, ExitReason, InitError, JoinError, Pid, PoolError, ProcessError, Refused, Scheduler,
+    SubmitError,
 };
 
 #[test]
@@ -15,7 +15,7 @@ fn no_workers() {
     let error = Scheduler::<Test>::builder().workers(0).build().unwrap_err();
     assert!(matches!(
         error,
-        BuildError::Processors(StartError::NoProcessors)
+        BuildError::Processors(PoolError::NoProcessors)
     ));
     assert_eq!(
         error.to_string(),
@@ -42,7 +42,7 @@ fn absurdly_many_workers() {
         .unwrap_err();
     assert!(matches!(
         error,
-        BuildError::Processors(StartError::TooManyProcessors {
+        BuildError::Processors(PoolError::TooManyProcessors {
             asked: usize::MAX,
             max: 65_534
         })
@@ -54,7 +54,7 @@ fn fewer_threads_than_workers() {
     let builder = Scheduler::<Test>::builder().threads(|set| set.processors(2).thread_limit(1));
     assert!(matches!(
         builder.build(),
-        Err(BuildError::Processors(StartError::TooFewThreads {
+        Err(BuildError::Processors(PoolError::TooFewThreads {
             limit: 1,
             processors: 2
         }))

@@ -87,7 +87,7 @@ fn bound_tasks_resizes_and_quiescence() {
                     );
                 }
                 let resizer = resizer(pool);
-                pool.wait_quiescent().unwrap();
+                pool.wait_quiescent(None).unwrap();
                 for witness in &witnesses {
                     witness.assert_one_thread(2);
                 }
@@ -115,7 +115,7 @@ fn a_release_loses_nothing() {
                 );
             }
             drop(thread);
-            pool.wait_quiescent().unwrap();
+            pool.wait_quiescent(None).unwrap();
             assert_eq!(ran.load(Ordering::SeqCst), 3);
         });
     });

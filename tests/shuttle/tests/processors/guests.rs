@@ -89,9 +89,9 @@ fn guests_resizes_and_quiescence() {
                 })
             };
             let resizer = resizer(pool);
-            pool.wait_quiescent().unwrap();
+            pool.wait_quiescent(None).unwrap();
             guest.join().unwrap();
-            pool.wait_quiescent().unwrap();
+            pool.wait_quiescent(None).unwrap();
             resizer.join().unwrap();
         });
         ran.assert_each_once(3);

@@ -10,7 +10,7 @@ mod search;
 mod source;
 mod yielded;
 
-use filch_processors::{Config, Processors, ResizeError};
+use filch_processors::{Config, PoolError, Processors};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Barrier, Mutex};
 use shuttle::thread;
@@ -195,7 +195,7 @@ fn calls_resizes_and_quiescence() {
                     }));
                 }
                 let resizer = resizer(pool);
-                pool.wait_quiescent().unwrap();
+                pool.wait_quiescent(None).unwrap();
                 assert_eq!(ran.load(Ordering::SeqCst), 4);
                 resizer.join().unwrap();
             });
@@ -271,7 +271,7 @@ fn a_resize_meets_the_stop() {
         });
         let resized = resizer.lock().unwrap().take().unwrap().join().unwrap();
         assert!(
-            matches!(resized, Ok(1) | Err(ResizeError::Stopped)),
+            matches!(resized, Ok(1) | Err(PoolError::Stopped)),
             "{resized:?}"
         );
     });

@@ -88,7 +88,7 @@ impl Ran {
     }
 }
 
-/// Has the piece of work run by a pool, in some way.
+/// Has the external task of work run by a pool, in some way.
 pub(crate) type Bring = Box<dyn Fn(&Processors<Task>, Box<dyn FnOnce() + Send>) + Send + Sync>;
 
 /// Brings work as a task, which is made runnable in that way.
@@ -97,7 +97,7 @@ pub(crate) fn as_a_task(make_runnable: fn(&Processors<Task>, Task)) -> Bring {
 }
 
 /// Two threads bring work to a pool of one processor, or of two, and the pool is stopped as soon as
-/// they have. Each piece must run once.
+/// they have. Each external task must run once.
 pub(crate) fn all_run_before_the_stop(claim: &str, bring: fn(&Processors<Task>) -> Bring) {
     for processors in [1, 2] {
         explore(&format!("{claim}: {processors}"), 3_000, move || {
@@ -122,8 +122,9 @@ pub(crate) fn all_run_before_the_stop(claim: &str, bring: fn(&Processors<Task>) 
     }
 }
 
-/// As many pieces of work as processors, each of which ends only when all have begun, brought while
-/// the machines start, search or sleep; twice, so that the second round meets sleepers.
+/// As many external tasks of work as processors, each of which ends only when all have begun,
+/// brought while the machines start, search or sleep; twice, so that the second round meets
+/// sleepers.
 pub(crate) fn all_meet(claim: &str, parties: usize, bring: fn(&Processors<Task>) -> Bring) {
     explore(claim, 2_000, move || {
         with_pool(parties, |pool| {

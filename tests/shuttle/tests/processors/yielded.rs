@@ -87,7 +87,7 @@ fn yielders_resizes_and_quiescence() {
                     }));
                 }
                 let resizer = resizer(pool);
-                pool.wait_quiescent().unwrap();
+                pool.wait_quiescent(None).unwrap();
                 assert_eq!(ended.load(Ordering::SeqCst), 3);
                 resizer.join().unwrap();
             });

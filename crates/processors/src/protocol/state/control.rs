@@ -1,7 +1,5 @@
 //! A rarely written word that holds all that a running machine must notice between two tasks.
 
-use std::fmt;
-
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
@@ -16,7 +14,7 @@ pub(crate) struct Control {
 }
 
 /// A value of the word: a machine compares two between any two tasks.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlWord(u64);
 
 const ACTIVE: u64 = 0xffff;
@@ -55,16 +53,6 @@ impl ControlWord {
     #[must_use]
     pub const fn settled(self) -> Self {
         Self(self.0 & (STOPPING | ACTIVE))
-    }
-}
-
-impl fmt::Debug for ControlWord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ControlWord")
-            .field("active", &self.active())
-            .field("waiting", &self.waiting())
-            .field("is_stopping", &self.is_stopping())
-            .finish()
     }
 }
 

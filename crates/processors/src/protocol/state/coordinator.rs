@@ -1,19 +1,5 @@
 //! The state of a pool's protocol, which machine has which processor, and the wake-up path. The
-//! arguments are in [`architecture`](crate::architecture).
-//!
-//! A processor is, at any time, in one of four places, and each way between them is a
-//! happens-before edge:
-//!
-//! | where its [`Permit`] is | how it gets away from there |
-//! |---|---|
-//! | with a machine, which runs tasks | the machine gives it away |
-//! | on the idle stack, a machine waits | a pop: one winner (Release and Acquire on the word) |
-//! | in a machine's grant | that machine finds it (Release and Acquire on the grant) |
-//! | inactive (not started, retired, or the pool is over) | under the lock |
-//!
-//! A machine without a processor is attached to one on the stack, or is a spare or a waiter, or is
-//! in a blocking call, or is bound and waits for a task, or exits. Only the thread that has taken
-//! it from there may grant it anything, so it has one grant at most.
+//! arguments, and the ways of a permit, are in [`architecture`](crate::architecture).
 
 use std::sync::OnceLock;
 use std::{fmt, io};
@@ -175,14 +161,6 @@ impl Coordinator {
     #[inline]
     pub fn wake_one(&self) -> bool {
         self.wake_one_unless(|| false)
-    }
-
-    /// Does what `wake_one` does, for a caller that has passed a `SeqCst` fence since it published.
-    #[inline]
-    pub fn wake_one_behind_fence(&self) {
-        if let Some(processor) = self.idle.processor_to_wake_behind_fence(|| false) {
-            self.send_to_search(processor);
-        }
     }
 
     /// Wakes a processor, as [`wake_one`](Self::wake_one) does, for a task in the deque of the

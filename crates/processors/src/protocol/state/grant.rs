@@ -66,15 +66,15 @@ impl Activity {
     const MASK: u32 = 7;
 }
 
-/// The label of a machine that runs a piece of the source.
-pub(crate) const A_PIECE: u64 = u64::MAX;
+/// The label of a machine that runs an external task of the source.
+pub(crate) const EXTERNAL_TASK: u64 = u64::MAX;
 
 /// The label of a task that it runs, from what it shows.
 pub(crate) fn task_label(label: u64) -> Option<NonZeroU64> {
-    NonZeroU64::new(label).filter(|_| label != A_PIECE)
+    NonZeroU64::new(label).filter(|_| label != EXTERNAL_TASK)
 }
 
-/// The work that a thread shows to people: the label of a task, [`A_PIECE`], or 0.
+/// The work that a thread shows to people: the label of a task, [`EXTERNAL_TASK`], or 0.
 #[derive(Default)]
 pub(crate) struct ShownTask(AtomicU64);
 

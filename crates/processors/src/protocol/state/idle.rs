@@ -2,8 +2,6 @@
 //! processor, and no storm of wake-ups. The argument, with both cases of each race, is in
 //! [`architecture`](crate::architecture).
 
-use std::fmt;
-
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
@@ -11,6 +9,7 @@ use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 /// word: so that "none searches, therefore wake this one" is a single decision.
 ///
 /// Word: `tag:32 | searching:16 | top:16`, where `top` is a processor's number plus one, or zero.
+#[derive(Debug)]
 pub struct Idle {
     word: CachePadded<AtomicU64>,
     /// For each processor on the stack: `count:16 | below:16`, where `count` is how many there are
@@ -77,12 +76,6 @@ impl Idle {
         // that went idle, or that processor's second look at the queues sees the work published
         // before this fence.
         fence(Ordering::SeqCst);
-        self.processor_to_wake_behind_fence(covered)
-    }
-
-    /// Does what `processor_to_wake` does, for a caller that has passed that fence.
-    #[inline]
-    pub fn processor_to_wake_behind_fence(&self, covered: impl FnOnce() -> bool) -> Option<usize> {
         // ORDERING: Relaxed: the fence decides. A thread that goes idle, or ends a search or a
         // watch, writes that, passes a fence, and looks: if what this load or `covered` reads is
         // older, that look sees the work.
@@ -294,16 +287,6 @@ const CLOSED: u16 = u16::MAX;
 
 /// The next tag, as an addend of the word.
 const TAG: u64 = 1 << 32;
-
-impl fmt::Debug for Idle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (idle, searching) = self.list();
-        f.debug_struct("Idle")
-            .field("idle", &idle)
-            .field("searching", &searching)
-            .finish()
-    }
-}
 
 #[cfg(test)]
 mod tests {

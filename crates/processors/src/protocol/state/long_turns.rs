@@ -14,7 +14,7 @@ pub struct LongTurns {
     asleep: CachePadded<AtomicBool>,
     /// The unparker of that thread, once it is there.
     unparker: OnceLock<Unparker>,
-    /// For each processor, `true` if it has been in the same task or piece for long.
+    /// For each processor, `true` if it has been in the same task or external task for long.
     overdue: Box<[AtomicBool]>,
     /// The number of these that are to make way.
     wanted: AtomicUsize,
@@ -73,7 +73,7 @@ impl LongTurns {
         }
     }
 
-    /// Says whether the processor has been in the same task or piece for long.
+    /// Says whether the processor has been in the same task or external task for long.
     pub fn mark(&self, processor: usize, is_overdue: bool) {
         // ORDERING: Relaxed: a request.
         self.overdue[processor].store(is_overdue, Ordering::Relaxed);

@@ -1,7 +1,5 @@
-//! State that only a lock protects: machines without a processor, and the reverse.
-//!
-//! The lock is held for a few instructions (and a wake-up, or the remains of a deque at a resize),
-//! by blocking calls, resizes and the end. Neither making a task runnable nor running it takes it.
+//! State that only a lock protects: machines without a processor, and the reverse. Neither making a
+//! task runnable nor running it takes the lock.
 
 use std::collections::VecDeque;
 

@@ -14,7 +14,7 @@ fn what_comes_along_is_prefetched_before_the_first_runs() {
 
     let mut world = World::new(1);
     let prefetch = |&task: &usize| PREFETCHED.with_borrow_mut(|tasks| tasks.push(task));
-    world.shared.prefetch = Some(prefetch);
+    world.shared.prefetch = prefetch;
     world.add(5, Kind::Once(MICRO), 0);
     let local = world.shared.queues.locals.get(&world.permits[0]);
     assert_eq!(local.take_global(&world.shared, 3), Some(0));

@@ -2,19 +2,20 @@
 //! clock that only the tasks move. No threads, and the same each time.
 
 mod batch;
+mod external_tasks;
 mod lanes;
-mod pieces;
+mod steal_policy;
+mod task_queues;
+mod turn_clock;
 
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::protocol::{Coordinator, LongTurns, Permit};
-use crate::queues::bound_tasks::BoundTasks;
-use crate::queues::shared::Shared;
+use crate::queues::find_work::StealMode;
 use crate::queues::source::{self, Found};
-use crate::queues::steal_policy::StealMode;
-use crate::queues::task_queues::TaskQueues;
+use crate::queues::task_queues::{BoundTasks, Shared, TaskQueues};
 
 thread_local! {
     static ELAPSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
@@ -57,8 +58,8 @@ struct World {
     since: Vec<Duration>,
     /// The times that tasks from outside have waited.
     waits: Vec<Duration>,
-    /// The number of pieces that have run.
-    pieces: u32,
+    /// The number of external tasks that have run.
+    external_tasks: u32,
     /// The tasks in the order in which they began, with the times.
     log: Vec<(Duration, usize)>,
     jitter: u64,
@@ -83,7 +84,7 @@ impl World {
                 long_turns: LongTurns::new(processors),
                 watch_interval: Duration::ZERO,
                 clock: now,
-                prefetch: None,
+                prefetch: |_| (),
             },
             free: vec![Duration::ZERO; processors],
             kinds: Vec::new(),
@@ -92,7 +93,7 @@ impl World {
             came: Duration::ZERO,
             since: Vec::new(),
             waits: Vec::new(),
-            pieces: 0,
+            external_tasks: 0,
             log: Vec::new(),
             jitter: 1,
         }
@@ -138,13 +139,13 @@ impl World {
             let local = self.shared.queues.locals.get(&self.permits[processor]);
             let found = local
                 .next(&self.shared, true)
-                .or_else(|| local.take_piece(&self.shared))
+                .or_else(|| local.take_external_task(&self.shared))
                 .or_else(|| local.search(&self.shared, StealMode::Take));
             let task = match found {
                 Some(Found::Task(task)) => task,
-                Some(Found::Piece(piece)) => {
-                    self.pieces += 1;
-                    piece.run();
+                Some(Found::ExternalTask(external)) => {
+                    self.external_tasks += 1;
+                    external.run();
                     self.spend(processor, MICRO * source::tests::last_micros());
                     continue;
                 }

@@ -1,15 +1,15 @@
-//! A source of many short pieces: nobody sleeps beside it.
+//! A source of many short external tasks: nobody sleeps beside it.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use filch_processors::{Piece, ProcessorStats, Source};
+use filch_processors::{ExternalTask, ProcessorStats, Source};
 
 use crate::pool::{Pool, finish, job, processors, started};
 
-/// Pieces that are counted, and do nothing else.
+/// External tasks that are counted, and do nothing else.
 #[derive(Default)]
 struct Counted {
     left: AtomicUsize,
@@ -17,7 +17,7 @@ struct Counted {
 }
 
 impl Source for Counted {
-    fn take(&self) -> Option<Piece> {
+    fn take(&self) -> Option<ExternalTask> {
         unsafe fn run(counted: NonNull<()>) {
             // SAFETY: it is kept by the source, which the pool keeps.
             let counted: &Counted = unsafe { counted.cast().as_ref() };
@@ -32,7 +32,7 @@ impl Source for Counted {
             .fetch_update(Ordering::Release, Ordering::Relaxed, take);
         taken.ok()?;
         // SAFETY: any thread may count, and what it counts in lives as long as the pool.
-        Some(unsafe { Piece::new(NonNull::from(self).cast(), run) })
+        Some(unsafe { ExternalTask::new(NonNull::from(self).cast(), run) })
     }
 
     fn is_empty(&self) -> bool {
@@ -53,51 +53,53 @@ fn parks(pool: &Pool) -> usize {
     pool.stats().iter().map(parks).sum()
 }
 
-/// Two threads sleep; then there are many pieces, and one thread is told. A failure: whenever one
-/// thread wakes the other for a piece, it may not search itself, as the other one counts as
-/// searching; so it sleeps beside the rest, and is woken for the next piece in return.
+/// Two threads sleep; then there are many external tasks, and one thread is told. A failure:
+/// whenever one thread wakes the other for an external task, it may not search itself, as the other
+/// one counts as searching; so it sleeps beside the rest, and is woken for the next external task
+/// in return.
 #[test]
-fn two_processors_do_not_wake_each_other_for_each_piece() {
+fn two_processors_do_not_wake_each_other_for_each_external_task() {
     const WAVES: usize = 100;
-    const PIECES: usize = 2_000;
+    const COUNT: usize = 2_000;
     let (pool, machines) = started(processors(2));
     let source = attached(&pool);
     for _ in 0..WAVES {
-        pool.wait_quiescent().unwrap();
-        source.left.store(PIECES, Ordering::Relaxed);
+        pool.wait_quiescent(None).unwrap();
+        source.left.store(COUNT, Ordering::Relaxed);
         pool.notify();
     }
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     let parks = parks(&pool);
     finish(&pool, machines);
-    assert_eq!(source.ran.load(Ordering::Relaxed), WAVES * PIECES);
+    assert_eq!(source.ran.load(Ordering::Relaxed), WAVES * COUNT);
     assert!(parks <= 5 * WAVES, "{parks} times asleep in {WAVES} waves");
 }
 
 /// A task leaves another one behind when it blocks, and a thread is woken for it, over and over. A
-/// failure: while that comes, tasks are there, so that a piece would take a search, and it counts
-/// as searching, so that the other processor may not search, and sleeps beside the pieces.
+/// failure: while that comes, tasks are there, so that an external task would take a search, and it
+/// counts as searching, so that the other processor may not search, and sleeps beside the external
+/// tasks.
 #[test]
-fn a_processor_that_may_not_search_takes_pieces() {
+fn a_processor_that_may_not_search_takes_external_tasks() {
     const CALLS: usize = 200;
     let (pool, machines) = started(processors(2));
     let source = attached(&pool);
-    let pieces = Arc::clone(&source);
+    let external_tasks = Arc::clone(&source);
     source.left.store(usize::MAX, Ordering::Relaxed);
     pool.notify();
     pool.inject(job(move |pool| {
         for _ in 0..CALLS {
             pool.schedule(job(|_| ()));
-            let before = pieces.ran.load(Ordering::Relaxed);
+            let before = external_tasks.ran.load(Ordering::Relaxed);
             pool.blocking(|| {
-                while pieces.ran.load(Ordering::Relaxed) < before + 1_000 {
+                while external_tasks.ran.load(Ordering::Relaxed) < before + 1_000 {
                     thread::yield_now();
                 }
             });
         }
-        pieces.left.store(0, Ordering::Relaxed);
+        external_tasks.left.store(0, Ordering::Relaxed);
     }));
-    pool.wait_quiescent().unwrap();
+    pool.wait_quiescent(None).unwrap();
     let parks = parks(&pool);
     finish(&pool, machines);
     assert!(parks <= 8, "{parks} times asleep in {CALLS} calls");

@@ -1,4 +1,4 @@
-//! Pieces of a source, which are taken in a search and without one.
+//! External tasks of a source, which are taken in a search and without one.
 
 use filch_sync::atomic::Ordering;
 use loom_tests::{Bound, beside};
@@ -6,9 +6,10 @@ use loom_tests::{Bound, beside};
 use crate::Pool;
 
 impl Pool {
-    /// A processor without a task takes pieces until there is none, and sleeps; how many. Where
-    /// another one `has_tasks`, it asks to search first. It does not sleep beside a piece.
-    fn take_pieces(&self, own: usize, has_tasks: bool) -> usize {
+    /// A processor without a task takes external tasks until there is none, and sleeps; how many.
+    /// Where another one `has_tasks`, it asks to search first. It does not sleep beside an external
+    /// task.
+    fn take_external_tasks(&self, own: usize, has_tasks: bool) -> usize {
         let mut taken = 0;
         loop {
             while !has_tasks && self.take() {
@@ -18,7 +19,7 @@ impl Pool {
             // In a search, or since it may not search.
             if !self.take() {
                 let left = self.tasks.load(Ordering::Relaxed);
-                assert_eq!(left, 0, "it sleeps beside a piece");
+                assert_eq!(left, 0, "it sleeps beside an external task");
                 self.sleep(own, searching);
                 return taken;
             }
@@ -30,10 +31,10 @@ impl Pool {
     }
 }
 
-/// Two pieces lie in the source. The second processor has been woken for them, and counts as
-/// searching, but has not begun; so the first one may not search. A failure: it sleeps
-/// nevertheless, and the second one wakes it for the next piece in return, and so on.
-fn one_takes_pieces_while_one_is_woken(claim: &str, bound: Bound, has_tasks: bool) {
+/// Two external tasks lie in the source. The second processor has been woken for them, and counts
+/// as searching, but has not begun; so the first one may not search. A failure: it sleeps
+/// nevertheless, and the second one wakes it for the next external task in return, and so on.
+fn one_takes_external_tasks_while_one_is_woken(claim: &str, bound: Bound, has_tasks: bool) {
     bound
         .outcomes(claim, move || {
             let pool = Pool::new(2);
@@ -47,10 +48,10 @@ fn one_takes_pieces_while_one_is_woken(claim: &str, bound: Bound, has_tasks: boo
                 }
                 true => {
                     pool.stop_searching();
-                    1 + pool.take_pieces(1, has_tasks)
+                    1 + pool.take_external_tasks(1, has_tasks)
                 }
             });
-            let first = pool.take_pieces(0, has_tasks);
+            let first = pool.take_external_tasks(0, has_tasks);
             let second = woken.join().unwrap();
             assert_eq!(first + second, 2, "each is taken once");
             first
@@ -58,28 +59,29 @@ fn one_takes_pieces_while_one_is_woken(claim: &str, bound: Bound, has_tasks: boo
         .assert_exactly([0, 1, 2]);
 }
 
-/// See [`one_takes_pieces_while_one_is_woken`].
+/// See [`one_takes_external_tasks_while_one_is_woken`].
 #[test]
-fn a_piece_takes_no_search() {
-    let claim = "pieces: none sleeps beside one while another is woken";
-    one_takes_pieces_while_one_is_woken(claim, Bound::exhaustive(15_000), false);
+fn an_external_task_takes_no_search() {
+    let claim = "external tasks: none sleeps beside one while another is woken";
+    one_takes_external_tasks_while_one_is_woken(claim, Bound::exhaustive(15_000), false);
 }
 
 /// The same, while there are tasks, which a search would come to first.
 #[test]
-fn one_that_may_not_search_takes_a_piece() {
-    let claim = "pieces and tasks: none sleeps beside a piece while another is woken";
-    one_takes_pieces_while_one_is_woken(claim, Bound::preemptions(4, 7_000), true);
+fn one_that_may_not_search_takes_an_external_task() {
+    let claim =
+        "external tasks and tasks: none sleeps beside an external task while another is woken";
+    one_takes_external_tasks_while_one_is_woken(claim, Bound::preemptions(4, 7_000), true);
 }
 
-/// A producer publishes a second piece, and relies on a searcher; meanwhile a running processor
-/// takes a piece without a search, and looks after nothing else. A failure: a piece is left, and
-/// the searcher has gone to sleep.
+/// A producer publishes a second external task, and relies on a searcher; meanwhile a running
+/// processor takes an external task without a search, and looks after nothing else. A failure: an
+/// external task is left, and the searcher has gone to sleep.
 #[test]
-fn a_piece_that_takes_no_search_breaks_no_promise() {
+fn an_external_task_that_takes_no_search_breaks_no_promise() {
     Bound::preemptions(3, 4_000)
         .outcomes(
-            "pieces: one is taken without a search, beside a producer and a searcher",
+            "external tasks: one is taken without a search, beside a producer and a searcher",
             || {
                 let pool = Pool::new(2);
                 pool.tasks.store(1, Ordering::Relaxed);
@@ -104,7 +106,7 @@ fn a_piece_that_takes_no_search_breaks_no_promise() {
                 let woken: usize = pool.tokens().iter().sum();
                 assert!(
                     !left || found && took || woken == 1,
-                    "a piece is left, and one sleeps"
+                    "an external task is left, and one sleeps"
                 );
                 (found, took)
             },

@@ -1,12 +1,14 @@
 //! A source beside tasks: neither starves the other.
 
+use std::sync::Arc;
+
 use super::{Kind, MICRO, MILLI, World, is_pair, is_yielder, mixture};
+use crate::queues::find_work::StealMode;
 use crate::queues::source::Found;
 use crate::queues::source::tests::Endless;
-use crate::queues::steal_policy::StealMode;
 
 fn attach(world: &World, micros: usize) {
-    let attached = world.shared.queues.source.attach(Endless(micros));
+    let attached = world.shared.queues.source.attach(Arc::new(Endless(micros)));
     assert!(attached.is_ok());
 }
 
@@ -24,31 +26,31 @@ fn a_source_has_a_share_beside_tasks_that_never_rest() {
             let mut world = mixture(processors, &[], &[(32, micros)]);
             attach(&world, 20);
             world.run_until(10 * MILLI);
-            let (pieces, pairs) = (world.pieces, sum(&world, is_pair));
+            let (external_tasks, pairs) = (world.external_tasks, sum(&world, is_pair));
             world.run_until(110 * MILLI);
             let of_time = |micros| micros / 1_000 / processors as u32;
-            let pieces = of_time((world.pieces - pieces) * 20);
+            let external_tasks = of_time((world.external_tasks - external_tasks) * 20);
             let pairs = of_time((sum(&world, is_pair) - pairs) * micros);
             assert!(
-                (8..=26).contains(&pieces) && pairs >= 70,
-                "{pieces} % for pieces, {pairs} % for pairs of {micros} on {processors}"
+                (8..=26).contains(&external_tasks) && pairs >= 70,
+                "{external_tasks} % outside, {pairs} % for pairs of {micros} on {processors}"
             );
         }
     }
 }
 
-/// The longest piece is followed by a task.
+/// The longest external task is followed by a task.
 #[test]
-fn no_two_pieces_in_a_row_beside_a_task() {
+fn no_two_external_tasks_in_a_row_beside_a_task() {
     for micros in [1, 50, 120, 5_000] {
         let mut world = mixture(1, &[], &[(2, 5)]);
         attach(&world, micros);
         world.run_until(200 * MILLI);
         let pairs = sum(&world, is_pair);
         assert!(
-            world.pieces >= 20 && pairs >= world.pieces,
+            world.external_tasks >= 20 && pairs >= world.external_tasks,
             "{pairs} to {} of {micros}",
-            world.pieces
+            world.external_tasks
         );
     }
 }
@@ -63,20 +65,20 @@ fn the_source_and_the_global_queue_have_turns() {
             attach(&world, 20);
             world.flood = Some((10 * MICRO / processors as u32, 20 * MICRO));
             world.run_until(200 * MILLI);
-            let (pieces, outside) = (world.pieces, world.waits.len() as u32);
+            let (external_tasks, outside) = (world.external_tasks, world.waits.len() as u32);
             assert!(
-                (outside * 2 / 3..=outside * 3 / 2).contains(&pieces),
-                "{pieces} pieces and {outside} tasks from outside, beside {micros} on {processors}"
+                (outside * 2 / 3..=outside * 3 / 2).contains(&external_tasks),
+                "{external_tasks} beside {outside} from outside, and {micros} on {processors}"
             );
             assert!(sum(&world, is_yielder) > 0);
         }
     }
 }
 
-/// A task comes from outside every 370 µs. A failure: it waits until a piece has been taken at each
-/// of many looks.
+/// A task comes from outside every 370 µs. A failure: it waits until an external task has been
+/// taken at each of many looks.
 #[test]
-fn a_task_from_outside_waits_for_a_piece_more() {
+fn a_task_from_outside_waits_for_an_external_task_more() {
     for processors in [1, 2, 8] {
         let mut world = mixture(processors, &[], &[(32, 5)]);
         attach(&world, 20);
@@ -89,10 +91,10 @@ fn a_task_from_outside_waits_for_a_piece_more() {
     }
 }
 
-/// Processors that have nothing else take one piece after the other; and the tasks that come are
-/// found at once.
+/// Processors that have nothing else take one external task after the other; and the tasks that
+/// come are found at once.
 #[test]
-fn tasks_come_before_pieces() {
+fn tasks_come_before_external_tasks() {
     for processors in [1, 2, 8] {
         let mut world = World::new(processors);
         attach(&world, 20);
@@ -100,12 +102,12 @@ fn tasks_come_before_pieces() {
         world.run_until(50 * MILLI);
         let worst = world.waits.iter().max().expect("some came");
         assert!(*worst <= 25 * MICRO, "{worst:?} on {processors}");
-        assert!(world.pieces >= 2_000 * processors as u32);
+        assert!(world.external_tasks >= 2_000 * processors as u32);
     }
 }
 
-/// Two processors; the second one has two tasks, then one, then none. A failure: pieces come before
-/// what can be stolen, or are withheld because a task is spared.
+/// Two processors; the second one has two tasks, then one, then none. A failure: external tasks
+/// come before what can be stolen, or are withheld because a task is spared.
 #[test]
 fn a_search_steals_before_it_asks_the_source() {
     let mut world = World::new(2);
@@ -114,25 +116,31 @@ fn a_search_steals_before_it_asks_the_source() {
     let thief = world.shared.queues.locals.get(&world.permits[0]);
     let search = |mode| thief.search(&world.shared, mode);
     assert!(matches!(search(StealMode::Spare), Some(Found::Task(0))));
-    assert!(matches!(search(StealMode::Spare), Some(Found::Piece(_))));
+    assert!(matches!(
+        search(StealMode::Spare),
+        Some(Found::ExternalTask(_))
+    ));
     assert!(matches!(search(StealMode::Take), Some(Found::Task(1))));
-    assert!(matches!(search(StealMode::Take), Some(Found::Piece(_))));
+    assert!(matches!(
+        search(StealMode::Take),
+        Some(Found::ExternalTask(_))
+    ));
 }
 
-/// Two processors; the second one has a task, then none. A failure: a piece overtakes the task; or
-/// each piece takes a search.
+/// Two processors; the second one has a task, then none. A failure: an external task overtakes the
+/// task; or each external task takes a search.
 #[test]
-fn a_piece_takes_no_search_unless_there_is_a_task() {
+fn an_external_task_takes_no_search_unless_there_is_a_task() {
     let mut world = World::new(2);
     let first = world.shared.queues.locals.get(&world.permits[0]);
-    assert!(first.take_piece(&world.shared).is_none());
+    assert!(first.take_external_task(&world.shared).is_none());
     attach(&world, 20);
     world.add(1, Kind::Pair(MICRO), 1);
     let [first, second] = [0, 1].map(|at| world.shared.queues.locals.get(&world.permits[at]));
-    assert!(first.take_piece(&world.shared).is_none());
+    assert!(first.take_external_task(&world.shared).is_none());
     assert_eq!(second.deque.pop(), Some(0));
     assert!(matches!(
-        first.take_piece(&world.shared),
-        Some(Found::Piece(_))
+        first.take_external_task(&world.shared),
+        Some(Found::ExternalTask(_))
     ));
 }
