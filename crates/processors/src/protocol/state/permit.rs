@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::num::NonZeroUsize;
 
 use filch_sync::CachePadded;
 use filch_sync::cell::UnsafeCell;
@@ -16,8 +15,7 @@ use filch_sync::cell::UnsafeCell;
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a processor whose permit is dropped never runs again"]
 pub struct Permit {
-    /// The number of the processor, plus one: "no permit" takes no word of its own.
-    number: NonZeroUsize,
+    processor: usize,
     not_sync: PhantomData<Cell<()>>,
 }
 
@@ -30,20 +28,19 @@ impl Permit {
     /// processor is a new one; and no other thread makes a permit of the number too.
     pub unsafe fn from_number(processor: usize) -> Self {
         Self {
-            number: NonZeroUsize::MIN.saturating_add(processor),
+            processor,
             not_sync: PhantomData,
         }
     }
 
     /// The number of the processor.
-    #[inline]
     pub fn processor(&self) -> usize {
-        self.number.get() - 1
+        self.processor
     }
 
     /// Gives the right up, to the thread that is told the number.
     pub fn into_number(self) -> usize {
-        self.processor()
+        self.processor
     }
 }
 
@@ -67,6 +64,6 @@ impl<L> Locals<L> {
     pub(crate) fn get<'a>(&'a self, permit: &'a Permit) -> &'a L {
         // SAFETY: shared references only, and all of them on the thread that has the permit: see
         // `Sync` above.
-        self.0[permit.processor()].with(|local| unsafe { &*local })
+        self.0[permit.processor].with(|local| unsafe { &*local })
     }
 }
