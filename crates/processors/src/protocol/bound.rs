@@ -93,6 +93,12 @@ impl Coordinator {
         }
         if binding.released {
             synced.take_binding(at);
+            // If that is one too many, another one goes that has nothing to do.
+            if synced.unbound() > self.limit + synced.leaving
+                && let Some(spare) = synced.spares.pop()
+            {
+                self.tell_to_exit(spare, &mut synced);
+            }
             return AfterBound::Unbound(permit);
         }
         binding.waits = true;
@@ -135,6 +141,7 @@ impl Coordinator {
 mod tests {
     use std::cell::Cell;
 
+    use super::AfterBound;
     use crate::protocol::state::coordinator::Coordinator;
     use crate::protocol::state::coordinator::Work;
     use crate::protocol::state::grant::Grant;
@@ -204,6 +211,23 @@ mod tests {
         coordinator
             .hand_off(permit, first, &work)
             .expect("there is a spare");
+    }
+
+    /// A thread is released while it runs, and is beyond the limit from then on. A failure: nobody
+    /// exits for it.
+    #[test]
+    fn a_spare_exits_for_a_thread_that_is_released_while_it_runs() {
+        let work = Global(Cell::new(false));
+        let (coordinator, permit) = one_processor(1, 8, &work);
+        let (first, bound) = (0, 1);
+        let id = bind(&coordinator).unwrap();
+        assert!(coordinator.call_bound(id));
+        coordinator.hand_to_waiter(permit, first).unwrap();
+        let permit = run(&coordinator, bound);
+        coordinator.unbind(id, || true);
+        let after = coordinator.wait_for_bound(permit, bound, |_| true, &work);
+        assert!(matches!(after, AfterBound::Unbound(_)));
+        assert_eq!(coordinator.take_grant(first), Some(Grant::Exit));
     }
 
     /// No spares are kept, and the limit leaves room for one call. A failure: the thread that the
