@@ -19,6 +19,7 @@ impl<P: Protocol> Handle<P> {
     /// it, by the worker that ends it, or by `send` if the two meet: none is left once the exit has
     /// been told and no such call is under way, even while a [handle](crate::ProcessHandle) is
     /// kept. A message for another node goes to the [`Receiver`](crate::Receiver) for it.
+    ///
     /// # Errors
     /// [`SendError`], with the message, if the process has ended or never was, or its mailbox is
     /// full, or it is a future, or it lives on a node that is not connected; or the error of that
@@ -32,6 +33,7 @@ impl<P: Protocol> Handle<P> {
     /// the step that gets the message itself, on its own stack. Workers take all later steps, and
     /// all of a process with [idle priority](crate::Submission::idle_priority), or on a [thread of
     /// its own](crate::BoundThread).
+    ///
     /// # Errors
     /// As [`send`](Self::send).
     pub fn send_as_guest(
