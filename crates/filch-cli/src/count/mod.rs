@@ -40,7 +40,9 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use filch::actors::BlockingThreads;
-use filch::scheduler::{Builder, Completion, Handle, Pid, Process, ProcessHandle, Scheduler};
+use filch::scheduler::{
+    Builder, Completion, Handle, Pid, Process, ProcessHandle, Scheduler, Submission,
+};
 
 use counter::counter;
 use merger::merger;
@@ -172,9 +174,7 @@ fn submit(
     told: Option<Pid>,
 ) -> Result<ProcessHandle<WordCount>, Box<dyn Error>> {
     let submission = scheduler.submission(process, "", ());
-    let submission = told
-        .into_iter()
-        .fold(submission, |own, told| own.monitored_by(told));
+    let submission = told.into_iter().fold(submission, Submission::monitored_by);
     // Without the process, which is handed back.
     submission
         .submit()
