@@ -185,7 +185,7 @@ fn refused(look: fn(&ExternalTasks) -> bool) {
 #[test]
 fn refused_it_takes_an_external_task() {
     Bound::exhaustive(30).check("may not search, takes an external task", || {
-        refused(ExternalTasks::take)
+        refused(ExternalTasks::take);
     });
     // Mistake: an external task takes a search. The processor that may not search sleeps beside the
     // source, and the one that was woken for an external task wakes it in return, for each external
