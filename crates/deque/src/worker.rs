@@ -316,8 +316,8 @@ impl<T: Copy> Worker<T> {
     ///
     /// # Safety
     ///
-    /// What was pushed at `position` has not been popped, and all that was pushed later has. After
-    /// a `false`, `take_back_slowly` is called before anything else of this worker's.
+    /// The item that was pushed at `position` has not been popped, and all later ones have. After a
+    /// `false`, `take_back_slowly` is called before anything else of this worker's.
     #[inline(always)]
     #[must_use = "`take_back_slowly` is to follow if it is false"]
     pub unsafe fn take_back(&self, position: u64) -> bool {

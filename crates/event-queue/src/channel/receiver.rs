@@ -222,8 +222,8 @@ impl<T: Send> Receiver<T> {
         // Nothing has come since it left its waker, which is there still: each push that claims,
         // and the last sender's drop, will take it.
         if self.task == task_of(cx.waker())
-            && self.shared.sleeper.is_left()
             && self.shared.producers.tail() == Tail::open(self.shared.consumer.head())
+            && self.shared.sleeper.is_left()
         {
             return Poll::Pending;
         }
