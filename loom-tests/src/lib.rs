@@ -34,8 +34,7 @@ pub use threads::{beside, beside_both, tell};
 /// The number of executions, as its author saw them, that makes a model a long one.
 const LONG: u64 = 10_000;
 
-/// The preemptions that `cargo xtask test` grants to a long model, before its own bound: most bugs
-/// need two at most.
+/// The preemptions that a long model is granted before its own bound: most bugs need two at most.
 const QUICK_PREEMPTIONS: Range<usize> = 2..5;
 
 /// The least executions of a long model with which such a bound will do.
@@ -69,11 +68,11 @@ impl Bound {
         }
     }
 
-    /// Returns the bounds for a contributor, who waits: a long model is explored with few
-    /// preemptions, but with enough for [`QUICK_AT_LEAST`] executions.
-    fn quick(self) -> Vec<Self> {
+    /// Returns the bounds for somebody who waits: a long model is explored with few preemptions,
+    /// but with enough for [`QUICK_AT_LEAST`] executions.
+    fn quick(self, fewest: usize) -> Vec<Self> {
         let most = self.preemptions.unwrap_or(QUICK_PREEMPTIONS.end);
-        let few = QUICK_PREEMPTIONS.start..most.min(QUICK_PREEMPTIONS.end);
+        let few = fewest..most.min(QUICK_PREEMPTIONS.end);
         let quick = few.map(|preemptions| Self {
             preemptions: Some(preemptions),
             at_least: QUICK_AT_LEAST,
@@ -85,13 +84,14 @@ impl Bound {
     /// Returns the bounds to explore one after the other, until one gives enough executions: quick
     /// ones, unless `LOOM_MAX_PREEMPTIONS` gives a number, or `cargo xtask loom` asks for the
     /// author's own bound, a number, or all interleavings. A mutant may only change the number of
-    /// executions, and so does a build without debug assertions, some of which are accesses: there,
-    /// any number will do at the last bound.
-    fn or_as_asked(self) -> Vec<Self> {
+    /// executions: then any number will do at the last bound. So does a build without debug
+    /// assertions, some of which are accesses: there, a tenth will do.
+    fn or_as_asked(self, fewest: usize) -> Vec<Self> {
         let asked = ["FILCH_LOOM_BOUND", "LOOM_MAX_PREEMPTIONS"];
         let asked = asked.iter().find_map(|name| std::env::var(name).ok());
         let mut bounds = match asked.as_deref() {
-            None | Some("quick") => self.quick(),
+            None | Some("quicker") => self.quick(fewest),
+            Some("quick") => self.quick(QUICK_PREEMPTIONS.start),
             Some("own") => vec![self],
             Some("full") => vec![Self {
                 preemptions: None,
@@ -100,7 +100,7 @@ impl Bound {
             Some(bound) => {
                 let asked = bound
                     .parse()
-                    .expect("a bound is a number, `own`, `full` or `quick`");
+                    .expect("a bound is a number, `own`, `full`, `quick` or `quicker`");
                 // A bound below the author's explores less, so only a single execution is an error.
                 let weaker = self.preemptions.is_none_or(|own| asked < own);
                 vec![Self {
@@ -109,11 +109,12 @@ impl Bound {
                 }]
             }
         };
-        let any_count = std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some();
-        if (any_count || !cfg!(debug_assertions))
-            && let Some(last) = bounds.last_mut()
-        {
-            last.at_least = 2;
+        if let Some(last) = bounds.last_mut() {
+            if std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some() {
+                last.at_least = 2;
+            } else if !cfg!(debug_assertions) {
+                last.at_least = (last.at_least / 10).max(2);
+            }
         }
         bounds
     }
@@ -143,7 +144,12 @@ impl Bound {
     /// Explores `model`; panics if an execution fails, or if too few were explored to mean
     /// anything.
     pub fn check(self, claim: &str, model: impl Fn() + Send + Sync + 'static) {
-        let explored = explore(&self.or_as_asked(), model);
+        self.check_from(0, claim, model);
+    }
+
+    /// Does the same, quick as it may be with at least the `fewest` preemptions.
+    fn check_from(self, fewest: usize, claim: &str, model: impl Fn() + Send + Sync + 'static) {
+        let explored = explore(&self.or_as_asked(fewest), model);
         let (bound, executions) = (explored.bound, explored.executions);
         if let Err(panic) = explored.verdict {
             resume_unwind(panic);

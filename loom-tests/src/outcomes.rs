@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use crate::Bound;
+use crate::{Bound, QUICK_PREEMPTIONS};
 
 /// The set of results of one model's executions.
 ///
@@ -33,7 +33,7 @@ impl Bound {
         // std's lock, not loom's: it outlives the executions and must not add schedule points to
         // them.
         let seen = Arc::new(Mutex::new(BTreeSet::new()));
-        self.check(claim, {
+        self.check_from(QUICK_PREEMPTIONS.start, claim, {
             let seen = Arc::clone(&seen);
             move || {
                 let outcome = model();

@@ -103,7 +103,7 @@ fn work_beside_work() {
 /// first at the state, or the first finds the second. Failure: as above.
 #[test]
 fn work_beside_events() {
-    Bound::preemptions(3, 15_000).check(
+    Bound::preemptions(3, 240_000).check(
         "two threads run work, one of them after an event of its own, and a third one submits",
         || {
             let (combiner, told, _) = combiner();
@@ -126,7 +126,7 @@ fn work_beside_events() {
 /// count them all. Events of one thread keep their order. Failure: as above, or 2 before 1.
 #[test]
 fn many_signals_at_once() {
-    Bound::preemptions(3, 50_000).check("three threads submit, one of them twice", || {
+    Bound::preemptions(3, 420_000).check("three threads submit, one of them twice", || {
         let (combiner, told, _) = combiner();
         let others = [3, 4].map(|event| {
             let combiner = Arc::clone(&combiner);

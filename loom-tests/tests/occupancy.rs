@@ -110,7 +110,7 @@ fn a_visitor_finds_the_occupant_or_nothing() {
 /// Two visitors and an occupant that leaves: each of the three may be the last, and one is.
 #[test]
 fn one_of_three_is_the_last() {
-    Bound::exhaustive(8000).check("exactly one of three cleans", || {
+    Bound::exhaustive(190_000).check("exactly one of three cleans", || {
         let (slot, generation) = Slot::occupied(7);
         let visitors = [0; 2].map(|_| visitor(&slot, generation));
         let _ = slot.leave();

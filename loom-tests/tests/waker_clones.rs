@@ -159,7 +159,7 @@ fn clone_beside_a_count(drop_handle: fn(&Future)) -> usize {
 /// and not woken; or a race for what was done.
 #[test]
 fn no_clone_and_not_woken_means_never() {
-    let found = Bound::exhaustive(17_000).outcomes(
+    let found = Bound::exhaustive(81_000).outcomes(
         "a future without a clone is found woken",
         wake_beside_a_look,
     );
@@ -178,7 +178,7 @@ fn no_clone_and_not_woken_means_never() {
 /// failure would be a count of 0, or of more than three.
 #[test]
 fn a_clone_is_counted_while_the_handle_goes() {
-    Bound::exhaustive(5_300)
+    Bound::exhaustive(130_000)
         .outcomes("a clone is counted, whatever the handle does", || {
             clone_beside_a_count(Future::drop_handle)
         })

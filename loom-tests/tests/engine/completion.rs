@@ -13,7 +13,7 @@ use super::{Other, Ping, drive_until, with_engine};
 /// before it can see the task's change, a wrong count.
 #[test]
 fn a_waiter_sees_what_the_task_did() {
-    Bound::exhaustive(35_000).check("a task's end is told", || {
+    Bound::exhaustive(67_000).check("a task's end is told", || {
         with_engine(|engine, scheduler| {
             let runs = filch_sync::Arc::new(filch_sync::atomic::AtomicUsize::new(0));
             let counts = filch_sync::Arc::clone(&runs);
@@ -64,7 +64,7 @@ fn a_waiter_is_released_by_a_worker_that_ends() {
 /// drops it. Failure: a deadlock, when the task lies in a queue that nobody looks at any more.
 #[test]
 fn a_waiter_is_released_by_a_scheduler_that_ends() {
-    Bound::preemptions(3, 3_900)
+    Bound::preemptions(3, 9_500)
         .outcomes("termination races a task", || {
             let waits = with_engine(|engine, scheduler| {
                 let worker = Worker::new("worker").on(|_: &Ping| {});

@@ -37,7 +37,7 @@ fn two_first_pushes_install_a_block_each() {
 /// walks to a block that is not linked yet, or frees one too early, crashes or loses events.
 #[test]
 fn two_producers_cross_a_block_boundary() {
-    Bound::preemptions(2, 5_000)
+    Bound::preemptions(2, 18_000)
         .outcomes(
             "every event arrives once, each producer's in order, while blocks come and go",
             || {
@@ -55,7 +55,7 @@ fn two_producers_cross_a_block_boundary() {
 /// is lost, and loom sees no producer write to a slot that the consumer still reads.
 #[test]
 fn a_block_is_rewound_under_a_producer() {
-    Bound::exhaustive(15_000)
+    Bound::exhaustive(30_000)
         .outcomes("an emptied block is used again without a race", || {
             let queue = Queue::<u32, 2>::new();
             let producer = producer(&queue, 0..3);
@@ -74,7 +74,7 @@ fn a_block_is_rewound_under_a_producer() {
 /// races the next push, which may have brought a successor instead.
 #[test]
 fn a_rewind_races_a_successor() {
-    Bound::preemptions(4, 9_000).check(
+    Bound::preemptions(4, 22_000).check(
         "either the block is rewound or its successor is found",
         || {
             let queue = Queue::<Arc<u32>, 1>::new();

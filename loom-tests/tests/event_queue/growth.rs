@@ -31,7 +31,7 @@ fn from_a_block_to_a_larger_one() {
 /// empties slots of the larger block behind it. Then it begins again at the slot in flight.
 #[test]
 fn a_slot_in_flight_before_a_larger_block() {
-    Bound::exhaustive(3_000)
+    Bound::exhaustive(120_000)
         .some_outcomes(
             "what is taken behind a slot in flight is taken once, in a larger block too",
             || {

@@ -66,7 +66,7 @@ fn a_push_of_an_earlier_life_is_refused() {
 /// the other's: the consumer passes it, frees its block, and delivers what is behind it.
 #[test]
 fn a_cancelled_slot_holds_nothing_up() {
-    Bound::preemptions(3, 3_850)
+    Bound::preemptions(3, 10_000)
         .some_outcomes(
             "a slot that a stale push has cancelled is passed over, once",
             || {

@@ -35,7 +35,7 @@ fn a_stalled_push_is_passed_over() {
 /// between it and the tail are taken out of the list and freed, and the list still leads on.
 #[test]
 fn blocks_behind_a_stalled_push_are_freed() {
-    Bound::preemptions(3, 5_500)
+    Bound::preemptions(3, 27_000)
         .some_outcomes(
             "blocks that are emptied behind an unfilled slot leave the list intact",
             || {
@@ -55,7 +55,7 @@ fn blocks_behind_a_stalled_push_are_freed() {
 /// would free the block under the stalled push.
 #[test]
 fn a_block_with_a_slot_in_flight_is_left_by_a_later_pop() {
-    Bound::exhaustive(1_300)
+    Bound::exhaustive(12_000)
         .some_outcomes(
             "a block with an unfilled slot stays, whichever pop leaves it",
             || {
@@ -127,7 +127,7 @@ fn a_told_push_is_popped_behind() {
 /// sees the flag finds the event, however the pushes of a second producer lie around it.
 #[test]
 fn a_completed_push_is_found() {
-    Bound::preemptions(3, 9_000)
+    Bound::preemptions(3, 22_000)
         .outcomes(
             "a pop that begins after a push returned is not told `None`",
             || {
@@ -171,7 +171,7 @@ fn a_completed_push_is_found() {
 /// wherever the next scan begins: its slot is marked.
 #[test]
 fn a_drain_is_cut_short_between_two_slots_in_flight() {
-    Bound::preemptions(2, 5_000)
+    Bound::preemptions(2, 15_000)
         .outcomes(
             "what is taken behind a slot in flight is taken once, wherever a sink panics",
             || {

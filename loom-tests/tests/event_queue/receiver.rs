@@ -92,7 +92,7 @@ fn a_push_wakes_a_task_that_has_missed_it() {
 /// woken, or when nobody is left that could wake it.
 #[test]
 fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
-    Bound::preemptions(2, 100_000).check(
+    Bound::preemptions(2, 200_000).check(
         "a task that looks only when it is woken finds every event",
         || {
             let _blocks = NoneLeft;
@@ -167,7 +167,7 @@ fn a_push_that_is_late_hides_no_other() {
 /// another. If it found nothing the second time, the second waker is used.
 #[test]
 fn the_waker_that_was_left_last_is_used() {
-    Bound::exhaustive(28_000)
+    Bound::exhaustive(120_000)
         .outcomes(
             "a push that follows a change of the waker uses the new one",
             || {
@@ -276,7 +276,7 @@ fn a_receiver_goes_while_it_is_woken() {
 /// event could come between the others.
 #[test]
 fn a_scan_that_is_kept_passes_a_slot_in_flight() {
-    Bound::preemptions(3, 1_000)
+    Bound::preemptions(3, 11_000)
         .some_outcomes(
             "a scan goes on from pop to pop, and a block with a slot in flight stays",
             || {
@@ -308,7 +308,7 @@ fn a_scan_that_is_kept_passes_a_slot_in_flight() {
 /// `order::a_told_push_is_popped_behind`, by the way that does not ask the tail first.
 #[test]
 fn a_told_push_is_received_behind() {
-    Bound::preemptions(3, 1_000)
+    Bound::preemptions(3, 23_000)
         .some_outcomes(
             "a receiver never gets an event before one that its producer knew to be pushed",
             || {

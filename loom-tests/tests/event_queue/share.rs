@@ -72,7 +72,7 @@ fn a_share_of_all_there_is_beside_a_push() {
 /// meanwhile.
 #[test]
 fn a_share_leaves_a_stalled_push_behind() {
-    Bound::exhaustive(4_000)
+    Bound::exhaustive(33_000)
         .outcomes(
             "a share that ends behind a slot in flight does not lose it",
             || {

@@ -10,7 +10,7 @@ use crate::queue::{Queue, drain_beside_two, interleavings, producer};
 /// threads get would show as a race on its slots, a lost one as a leak.
 #[test]
 fn a_spare_block_goes_to_one_producer() {
-    Bound::preemptions(2, 5_500)
+    Bound::preemptions(2, 14_000)
         .outcomes(
             "a spare block is taken once, and its slots are claimable again without a race",
             || {
@@ -93,7 +93,7 @@ fn blocks_of_two_sizes() {
 /// before it tries again. All orders are reached, so no wait hides a schedule.
 #[test]
 fn three_claims_of_one_word() {
-    Bound::preemptions(4, 3_000)
+    Bound::preemptions(4, 16_000)
         .outcomes("three pushes arrive in any order", || {
             let queue = Queue::<u32, 3>::new();
             let others = [1, 2].map(|event| producer(&queue, [event]));

@@ -44,7 +44,7 @@ fn the_end_against_a_bound_task() {
 /// bound machine is still there for it, and exits with the others when it has run.
 #[test]
 fn no_bound_machine_exits_early() {
-    Bound::exhaustive(3_000).check(
+    Bound::exhaustive(51_000).check(
         "no bound machine exits before one that may find its task",
         || {
             let (pool, [first, second], queue, (id, bound)) = with_a_bound_one();

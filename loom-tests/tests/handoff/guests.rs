@@ -65,7 +65,7 @@ fn against_a_producer() {
 /// for it, as the only machine that could run it has lent its processor.
 #[test]
 fn what_a_guest_leaves_behind() {
-    Bound::exhaustive(20)
+    Bound::exhaustive(24_000)
         .outcomes("the lender is woken for what is left, once", || {
             let pool = Pool::idle::<1>();
             let other = beside(&pool, |pool| {

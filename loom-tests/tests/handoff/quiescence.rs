@@ -215,7 +215,7 @@ fn not_as_a_processor_retires() {
 /// deactivated by the resizer, as the first one goes idle and an observer asks.
 #[test]
 fn not_as_a_processor_is_swept() {
-    Bound::preemptions(4, 50_000).check(
+    Bound::preemptions(4, 110_000).check(
         "a task that is moved by a sweep is not overlooked",
         || {
             let (pool, [first, second]) = Pool::new();

@@ -11,7 +11,7 @@ use crate::pool::Pool;
 /// spare, so that a task that is published then goes to the first.
 #[test]
 fn fewer_as_one_goes_idle() {
-    Bound::exhaustive(300).check("a processor too many does not stay on the stack", || {
+    Bound::exhaustive(49_000).check("a processor too many does not stay on the stack", || {
         let (pool, [first, second]) = Pool::new();
         pool.go_idle(first, 0);
         let resizer = beside(&pool, |pool| {
@@ -34,7 +34,7 @@ fn fewer_as_one_goes_idle() {
 /// the first.
 #[test]
 fn fewer_as_a_task_is_published() {
-    Bound::exhaustive(300)
+    Bound::exhaustive(34_000)
         .outcomes("a task published during a sweep is not left alone", || {
             let pool = Pool::idle::<2>();
             let producer = beside(&pool, Pool::publish);
@@ -144,7 +144,7 @@ fn fewer_and_more_again() {
 /// own deque, the first one's second look sees, or it is seen asleep.
 #[test]
 fn more_as_one_goes_idle() {
-    Bound::exhaustive(60).check(
+    Bound::exhaustive(15_000).check(
         "a new processor's tasks are not left beside a sleeper",
         || {
             let (pool, [first]) = Pool::new();

@@ -72,7 +72,7 @@ fn blocks_after_use<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> 
 /// never comes back, and one more is needed.
 #[test]
 fn the_block_of_an_abandoned_batch_comes_back() {
-    Bound::exhaustive(100)
+    Bound::exhaustive(11_000)
         .outcomes("two blocks are enough", || {
             let queue = queue::<3>([]);
             let crossing = Crossing::new();

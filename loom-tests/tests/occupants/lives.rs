@@ -107,7 +107,7 @@ fn a_late_message_reaches_nobody() {
 /// that is lost, a place that is let twice; two that clean one queue at the same time.
 #[test]
 fn two_that_are_late_clear_away() {
-    Bound::preemptions(2, 16_800)
+    Bound::preemptions(2, 120_000)
         .outcomes("late senders clear away", || {
             let (table, pid) = one_occupant();
             let (crossing, message) = (Crossing::new(), Arc::new(1));
@@ -148,7 +148,7 @@ fn two_that_are_late_clear_away() {
 /// what the sender has cancelled.
 #[test]
 fn a_place_is_not_lost_by_a_push_for_the_life_before() {
-    Bound::preemptions(3, 500)
+    Bound::preemptions(3, 14_000)
         .outcomes("a stale push loses no place", || {
             let (table, first) = one_occupant();
             let message = Arc::new(1);
@@ -191,7 +191,7 @@ fn a_place_is_not_lost_by_a_push_for_the_life_before() {
 /// place is lost.
 #[test]
 fn nothing_stays_with_an_ended_process_whose_handle_is_kept() {
-    Bound::preemptions(3, 5_000)
+    Bound::preemptions(3, 20_000)
         .outcomes("nothing stays", || {
             let (table, pid) = one_occupant();
             let message = Arc::new(1);

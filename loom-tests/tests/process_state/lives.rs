@@ -95,7 +95,7 @@ fn the_last_of_two_wakers_and_the_end_sees_all() {
 /// `place`, as it is given away before its last user has left; an event that nobody sees.
 #[test]
 fn a_place_is_vacated_beside_late_wakers() {
-    Bound::preemptions(3, 1_000)
+    Bound::preemptions(3, 23_000)
         .outcomes("vacate races two", || {
             let toy = Toy::submitted();
             assert!(toy.turn(End::Complete));

@@ -31,7 +31,7 @@ const ENDLESS: usize = 1_000_000;
 
 /// Runs `test` under `schedules` random schedules and as many of PCT's, or under the one schedule
 /// that `FILCH_SHUTTLE_REPLAY` holds. `FILCH_SHUTTLE_SCHEDULES` and `FILCH_SHUTTLE_SEED` replace
-/// the number and the seed.
+/// the number, if they do not say `own`, or `quicker`, a quarter of it, and the seed.
 ///
 /// # Panics
 /// If an execution does, deadlocks, or does not end.
@@ -41,7 +41,11 @@ pub fn explore(claim: &str, schedules: usize, test: impl Fn() + Send + Sync + 's
         shuttle::replay(move || test(), &schedule);
         return;
     }
-    let schedules = asked("FILCH_SHUTTLE_SCHEDULES").unwrap_or(schedules);
+    let schedules = match std::env::var("FILCH_SHUTTLE_SCHEDULES").as_deref() {
+        Ok("quicker") => schedules.div_ceil(4),
+        Ok("own") => schedules,
+        _ => asked("FILCH_SHUTTLE_SCHEDULES").unwrap_or(schedules),
+    };
     let seed = asked("FILCH_SHUTTLE_SEED").unwrap_or(0);
     let random = RandomScheduler::new_from_seed(seed, schedules);
     run(claim, "random", schedules, random, Arc::clone(&test));

@@ -20,8 +20,8 @@ use crate::support::tally::Tally;
 #[derive(Args, Default)]
 pub(crate) struct Options {
     /// Explore up to so many preemptions; `own`: each model's own bound; `quick`: few, in long
-    /// models, as `cargo xtask test` does; `full`: every interleaving, which many models will not
-    /// end within the limit.
+    /// models; `quicker`: fewer, as `cargo xtask test` does; `full`: every interleaving, which many
+    /// models will not end within the limit.
     #[arg(long, value_name = "N", default_value = "own")]
     bound: String,
 

@@ -136,12 +136,13 @@ const HEAD: &str = "\
 
 The source files in which one operation executes instructions, in the order in which it first does:
 a map for who reads the code for the first time. `cargo xtask road --write` makes this page, on
-x86-64; CI fails if a road has more files, crates or instructions than it says here. A file counts
-that has one instruction in two operations or more. On the roads of one thread, a step to the next
-file is mostly a call that the compiler has inlined.
+x86-64; CI fails if a road has more files, crates or instructions than it says here. Files count
+whose own lines execute at least half an instruction per operation: a line that only calls std, as
+to load an atomic, has none. On the roads of one thread, a step to the next file is mostly a call
+that the compiler has inlined.
 
-- *A hop*: a message from a process to one that idles on the same worker, until that sends the next.
-  No thread is woken.
+- *A hop*: a message to a process that idles on the scheduler's only worker, until that process has
+  returned from the step in which it sends the next.
 - *An event*: pushed into the queue, and received.
 - *A fork*: a join of which nobody steals a branch.
 - *An injected task*: from a thread outside, until it runs on a processor that slept.
