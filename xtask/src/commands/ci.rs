@@ -182,8 +182,6 @@ fn add_instruction_counts(stages: &mut Stages) {
 fn is_installed(target: &str) -> bool {
     let mut probe = Command::new("rustc");
     probe.args(["--print", "target-libdir", "--target", target]);
-    let folder = probe
-        .output()
-        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
+    let folder = probe.output().map(|output| output.stdout);
+    folder.is_ok_and(|folder| Path::new(String::from_utf8_lossy(&folder).trim()).is_dir())
 }

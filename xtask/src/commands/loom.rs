@@ -109,9 +109,7 @@ fn models_named(filter: &str) -> Result<Vec<Test>> {
     let is_built = |name: &&String| name.split("::").next().is_some_and(|of| files.contains(of));
     let shown: BTreeSet<_> = shown.iter().filter(is_built).cloned().collect();
     if let Some(model) = listed.symmetric_difference(&shown).next() {
-        return Err(
-            format!("{model}: either the sources show no such model, or no program").into(),
-        );
+        return Err(format!("{model}: the sources show no such model, or no program").into());
     }
     models.retain(|model| model.to_string().contains(filter));
     Ok(models)

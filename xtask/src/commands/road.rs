@@ -137,9 +137,8 @@ const HEAD: &str = "\
 The source files in which one operation executes instructions, in the order in which it first does:
 a map for who reads the code for the first time. `cargo xtask road --write` makes this page, on
 x86-64; CI fails if a road has more files, crates or instructions than it says here. Files count
-whose own lines execute at least half an instruction per operation: a line that only calls std, as
-to load an atomic, has none. On the roads of one thread, a step to the next file is mostly a call
-that the compiler has inlined.
+whose own lines execute half an instruction per operation or more: a line that only calls std, as to
+load an atomic, has none. Where a thread is alone, most steps are calls that are inlined.
 
 - *A hop*: a message to a process that idles on the scheduler's only worker, until that process has
   returned from the step in which it sends the next.

@@ -19,8 +19,8 @@ use crate::support::tally::Tally;
 pub(crate) struct Options {
     /// Run N schedules of each kind; `own`: each test's own number; `quicker`: a quarter of it,
     /// as `cargo xtask test` does.
-    #[arg(long, value_name = "N", default_value = "own")]
-    schedules: String,
+    #[arg(long, value_name = "N")]
+    schedules: Option<String>,
 
     /// Other random schedules than those of seed 0.
     #[arg(long, value_name = "N")]
@@ -42,7 +42,7 @@ impl Options {
     /// All tests.
     pub(crate) fn all(schedules: &str) -> Self {
         Self {
-            schedules: schedules.to_owned(),
+            schedules: Some(schedules.to_owned()),
             ..Self::default()
         }
     }
@@ -64,12 +64,12 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
         return Err(format!("no test's name contains `{filter}`").into());
     }
     let asked = [
-        ("FILCH_SHUTTLE_SCHEDULES", Some(&options.schedules)),
-        ("FILCH_SHUTTLE_SEED", options.seed.as_ref()),
-        ("FILCH_SHUTTLE_REPLAY", options.replay.as_ref()),
+        ("FILCH_SHUTTLE_SCHEDULES", &options.schedules),
+        ("FILCH_SHUTTLE_SEED", &options.seed),
+        ("FILCH_SHUTTLE_REPLAY", &options.replay),
     ];
     let asked = asked.into_iter();
-    let asked = asked.filter_map(|(name, value)| Some((name, value?.clone())));
+    let asked = asked.filter_map(|(name, value)| Some((name, value.clone()?)));
     let harness = Harness {
         word: "schedules",
         fields: &["test", "schedules", ">number", ">seconds", "claim"],

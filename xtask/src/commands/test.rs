@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything a contributor must pass.
 
 use std::process::{Command, ExitCode};
+use std::thread;
 use std::time::Duration;
 
 use clap::Args;
@@ -37,8 +38,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 /// The tests of these use each other's, so no package has them.
 const UNPACKED: [&str; 2] = ["filch-actors", "filch-scheduler"];
 
-/// Adds what `ci` runs of this, beside the models. The tests that are in packages are left out:
-/// `ci` runs them there.
+/// Adds what `ci` runs of this beside the models, but for the tests that it runs in packages.
 pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
     let packed = workspace.published().map(|package| &*package.name);
     let packed: Vec<_> = packed.filter(|name| !UNPACKED.contains(name)).collect();
@@ -58,15 +58,16 @@ pub(crate) fn add_models(bound: &str, stages: &mut Stages) {
     stages.add(&format!("{name} | shuttle | {tests}"));
 }
 
-/// Adds the tests of a workspace, but for some packages', and its examples, if any are there to be
-/// read.
+/// Adds the tests of a workspace, but for some packages', and its examples; rivals are not taught.
 pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
     let of = if place.is_empty() { "" } else { ": " };
     let name = |what| format!("{place}{of}{what}");
     stages.run(name("unit, property and integration tests"), || {
         let mut command = cargo_in(place);
         if runs("cargo-nextest", "--version") {
-            command.args(["nextest", "run"]);
+            // Some only wait, for threads that are left to themselves.
+            let threads = 2 * thread::available_parallelism()?.get();
+            command.args(["nextest", "run", "--test-threads", &threads.to_string()]);
         } else {
             command.args(["test", "--lib", "--bins", "--tests"]);
         }
@@ -84,8 +85,7 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
     }
 }
 
-/// Runs the examples: each must end by itself, and well. They are built as the tests were, which
-/// are most of their work.
+/// Runs the examples, which the tests' build has built: each must end by itself, and well.
 fn examples(place: &str) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut build = cargo_in(place);
@@ -93,11 +93,8 @@ fn examples(place: &str) -> Result<Tally> {
     for (name, program) in programs::build(&mut build, &["example"])? {
         let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
         let passed = ended.status.is_some_and(|status| status.success());
-        if passed {
-            println!("{name}: ok");
-        } else {
-            println!("{name}: FAILED\n{}", ended.output);
-        }
+        let output = if passed { "ok" } else { &*ended.output };
+        println!("{name}: {output}");
         tally += Tally::of(passed);
     }
     Ok(tally)
