@@ -81,12 +81,8 @@ impl Standstill {
     /// can go on, the other counts.)
     fn is_any_awake(&self) -> bool {
         let live: HashSet<Pid> = self.processes.iter().map(|process| process.pid).collect();
-        let looked_at: HashSet<Pid> = self.futures.iter().map(|future| future.pid).collect();
         let process_is = |process: &ProcessInfo| {
-            process.outstanding > 0
-                || process.activity == Activity::Starting
-                // Of a future that was not looked at, nothing is known.
-                || process.activity == Activity::Pending && !looked_at.contains(&process.pid)
+            process.outstanding > 0 || process.activity == Activity::Starting
         };
         // One that is awaited, and has ended since, has woken it, or is about to.
         let future_is = |future: &PendingFuture| {
@@ -182,7 +178,7 @@ impl<P: Protocol> Handle<P> {
     /// # Errors
     /// [`StandstillError::CalledFromInside`], [`StandstillError::ShutDown`].
     pub fn wait_for_standstill(&self) -> Result<Standstill, StandstillError> {
-        self.standstill_by(None)
+        self.wait_for_standstill_timeout(Duration::MAX)
     }
 
     /// Waits as [`wait_for_standstill`](Self::wait_for_standstill), for at most `limit`.
@@ -194,10 +190,7 @@ impl<P: Protocol> Handle<P> {
         limit: Duration,
     ) -> Result<Standstill, StandstillError> {
         // A deadline that the clock cannot express never comes.
-        self.standstill_by(Instant::now().checked_add(limit))
-    }
-
-    fn standstill_by(&self, deadline: Option<Instant>) -> Result<Standstill, StandstillError> {
+        let deadline = Instant::now().checked_add(limit);
         if self.is_worker() {
             return Err(StandstillError::CalledFromInside);
         }

@@ -149,7 +149,6 @@ pub trait Observer: Any + Send + Sync {
 /// The notes of a journal on a process, in its [`ProcessInfo`](crate::ProcessInfo).
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ProcessDetails {
     /// The name of its type, or of its future's.
     pub type_name: &'static str,
@@ -164,7 +163,6 @@ pub struct ProcessDetails {
 /// An open command.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct PendingCommand {
     /// The tag that its process gave it.
     pub tag: u64,
@@ -174,28 +172,4 @@ pub struct PendingCommand {
     pub calls: Option<Pid>,
     /// Set for a call with a time limit.
     pub is_limited: bool,
-}
-
-impl ProcessDetails {
-    /// Makes the details of a process without commands.
-    pub fn new(type_name: &'static str, age: Duration, parent: Option<Pid>) -> Self {
-        Self {
-            type_name,
-            age,
-            parent,
-            commands: Vec::new(),
-        }
-    }
-}
-
-impl PendingCommand {
-    /// Makes a command that calls no process.
-    pub fn new(tag: u64, age: Duration) -> Self {
-        Self {
-            tag,
-            age,
-            calls: None,
-            is_limited: false,
-        }
-    }
 }

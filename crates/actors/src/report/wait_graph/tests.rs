@@ -138,11 +138,18 @@ fn agrees(pids: &[Pid], waits: &[Waits], awaits: &Matrix) -> Result<(), TestCase
 
 /// The details of a process with one command, which may be a call.
 fn calling(calls: Option<Pid>, is_limited: bool) -> Box<ProcessDetails> {
-    let mut command = PendingCommand::new(7, Duration::ZERO);
-    (command.calls, command.is_limited) = (calls, is_limited);
-    let mut details = Box::new(ProcessDetails::new("Caller", Duration::ZERO, None));
-    details.commands.push(command);
-    details
+    let command = PendingCommand {
+        tag: 7,
+        age: Duration::ZERO,
+        calls,
+        is_limited,
+    };
+    Box::new(ProcessDetails {
+        type_name: "Caller",
+        age: Duration::ZERO,
+        parent: None,
+        commands: vec![command],
+    })
 }
 
 /// A process calls an async function that awaits the process's end. No ring if one of its commands
