@@ -31,8 +31,11 @@ pub struct Builder<P: Protocol> {
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
     observer: Option<Box<dyn Observer>>,
-    watchdog: Option<(Duration, Box<dyn Fn(&RunningCall) + Send>)>,
+    watchdog: Option<Watchdog>,
 }
+
+/// The limit of a step, and the call for those that last longer.
+type Watchdog = (Duration, Box<dyn Fn(&RunningCall) + Send>);
 
 // Here, as a scheduler must not know how it is built.
 impl<P: Protocol> Scheduler<P> {

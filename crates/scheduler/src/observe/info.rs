@@ -147,8 +147,8 @@ impl<P: Protocol> Handle<P> {
 
     /// Returns the state of the process `pid`, if it lives. Looks at all names of processes.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
-        let process = self.pin(pid).filter(|process| process.is_live())?;
-        Some(self.look_at_one(process.slot()))
+        let process = self.pin(pid)?;
+        (process.is_live()).then(|| self.look_at_one(process.slot()))
     }
 
     /// Returns the state of a process in its slot, which the caller has pinned, with all that is
