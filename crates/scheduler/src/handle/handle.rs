@@ -137,9 +137,7 @@ impl<P: Protocol> Handle<P> {
         // SAFETY: made by `Box::leak`, and nobody has to do with it any more (contract).
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
-}
 
-impl<P: Protocol> Handle<P> {
     pub(crate) fn table(&self) -> &Table<P> {
         &self.shared().table
     }

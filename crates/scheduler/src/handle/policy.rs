@@ -184,9 +184,7 @@ impl<P: Protocol> Handle<P> {
             policy.close(&self.door(slot, &|slot| self.enqueue(slot)));
         }
     }
-}
 
-impl<P: Protocol> Handle<P> {
     /// Counts messages that were dropped for want of room: see
     /// [`Stats::dropped`](crate::Stats::dropped).
     pub fn count_dropped(&self, messages: usize) {

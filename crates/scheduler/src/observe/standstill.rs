@@ -16,7 +16,6 @@ use crate::{CalledFromInside, Handle, Protocol};
 /// A standstill: nothing can run any more. Its `Display` is a report for people.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Standstill {
     /// The live processes.
     pub processes: Vec<ProcessInfo>,
@@ -45,19 +44,6 @@ pub enum Verdict {
 }
 
 impl Standstill {
-    /// Makes a standstill of the live processes; `timers` with a count of zero become `None`.
-    pub fn new(
-        processes: Vec<ProcessInfo>,
-        futures: Vec<PendingFuture>,
-        timers: PendingTimers,
-    ) -> Self {
-        Self {
-            processes,
-            futures,
-            timers: (timers.count > 0).then_some(timers),
-        }
-    }
-
     /// Returns the verdict: can anything happen again?
     ///
     /// It is never [`Deadlock`](Verdict::Deadlock) while something that the processes wait for is
@@ -254,7 +240,11 @@ impl<P: Protocol> Handle<P> {
             count: calls.0 + sleeps.0,
             next: calls.1.min(sleeps.1),
         };
-        let standstill = Standstill::new(processes, futures, timers);
+        let standstill = Standstill {
+            processes,
+            futures,
+            timers: (timers.count > 0).then_some(timers),
+        };
         (self.moves() == before).then_some(standstill)
     }
 

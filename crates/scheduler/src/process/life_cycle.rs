@@ -36,16 +36,13 @@ pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
     /// # Errors
     /// The process is closed instead, and [`submit`](crate::Handle::submit) returns
     /// this error in [`InitError::Refused`].
-    fn on_start(&self, context: &Context<'_, P>) -> Result<(), P::Error> {
-        let _ = context;
+    fn on_start(&self, _context: &Context<'_, P>) -> Result<(), P::Error> {
         Ok(())
     }
 
     /// Called when a process is over: exactly once for each that was started, on the worker that
     /// ended it, after it was dropped, and before its join returns. A panic in here is contained.
-    fn on_complete(&self, context: &Context<'_, P>, reason: &ExitReason) {
-        let _ = (context, reason);
-    }
+    fn on_complete(&self, _context: &Context<'_, P>, _reason: &ExitReason) {}
 }
 
 /// Asks the hooks, if there are any.

@@ -49,9 +49,7 @@ pub trait Process<P: Protocol>: Send {
     /// example `sockets` of `filch-actors`.
     ///
     /// A process that must be told of this end [watches](crate::Handle::monitor) this process.
-    fn close(&mut self, reason: &ExitReason) {
-        let _ = reason;
-    }
+    fn close(&mut self, _reason: &ExitReason) {}
 
     /// Returns its name in reports: see [`Builder::observer`](crate::Builder::observer).
     /// Default: the name of its type.

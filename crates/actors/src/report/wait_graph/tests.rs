@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use filch_scheduler::{
-    Activity, PendingCommand, PendingFuture, PendingTimers, Pid, ProcessDetails, ProcessInfo,
-    Scheduler, Standstill, Verdict, from_fn,
+    Activity, PendingCommand, PendingFuture, Pid, ProcessDetails, ProcessInfo, Scheduler,
+    Standstill, Verdict, from_fn,
 };
 use proptest::prelude::*;
 
@@ -65,11 +65,11 @@ fn standstill(pids: &[Pid], waits: &[Waits], awaits: &Matrix) -> Standstill {
         }),
         _ => None,
     });
-    let timers = PendingTimers {
-        count: 0,
-        next: Duration::MAX,
-    };
-    Standstill::new(processes, futures.collect(), timers)
+    Standstill {
+        processes,
+        futures: futures.collect(),
+        timers: None,
+    }
 }
 
 /// The processes that each leads to, by any number of steps: Warshall's algorithm.
