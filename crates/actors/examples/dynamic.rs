@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let scheduler = Scheduler::builder()
         .workers(1)
-        .command_handler(Commands::new().on(square)?)
+        .handler(Commands::new().on(square)?.into_handler())
         .build()?;
     let squared = scheduler.execute(Squarer, "", Payload::new(9_u64))?;
     assert_eq!(squared.downcast::<u64>()?, 81);

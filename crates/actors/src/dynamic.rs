@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 use std::error::Error;
 use std::fmt;
 
-use filch_scheduler::{CommandHandler, Completion, Protocol};
+use filch_scheduler::{Completion, Protocol};
 
 /// The protocol whose types are all [`Payload`].
 #[derive(Debug)]
@@ -202,12 +202,11 @@ impl Commands {
         }));
         Ok(self)
     }
-}
 
-impl CommandHandler<Dynamic> for Commands {
-    /// Hands the command to its closure; without one it fails with [`UnknownCommand`].
-    fn handle(&self, command: Payload, completion: Completion<Dynamic>) {
-        match self.doers.get(&command.value_type()) {
+    /// Makes the [handler](filch_scheduler::Builder::handler), which hands each command to its
+    /// closure; without one it fails with [`UnknownCommand`].
+    pub fn into_handler(self) -> impl Fn(Payload, Completion<Dynamic>) + Send + Sync {
+        move |command, completion| match self.doers.get(&command.value_type()) {
             Some(doer) => doer(command, completion),
             None => {
                 let type_name = command.type_name();

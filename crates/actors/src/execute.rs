@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use filch_scheduler::{
-    CalledFromInside, Handle, JoinError, Process, ProcessError, ProcessHandle, Protocol, Refused,
-    SubmitError,
+    CalledFromInside, HandedBack, Handle, JoinError, Process, ProcessError, ProcessHandle,
+    Protocol, Refused, SubmitError,
 };
 
 /// See [`HandleExt::execute`](crate::HandleExt::execute) and
@@ -18,7 +18,7 @@ pub(crate) fn execute<P: Protocol>(
     timeout: Option<Duration>,
 ) -> Result<P::Output, ExecuteError<P>> {
     if scheduler.is_worker() {
-        let refused = Refused::new(Box::new(process), input);
+        let refused = HandedBack::new((Box::new(process) as _, input));
         return Err(ExecuteError::CalledFromInside(refused));
     }
     let mut submission = scheduler.submission(process, method, input);

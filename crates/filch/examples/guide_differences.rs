@@ -184,8 +184,8 @@ fn a_taken_name_is_refused() -> Result<(), Failure> {
     assert!(matches!(again, Err(RegisterError::Taken { .. })));
 
     // The process comes back, and no method was called on it.
-    let process = refused.process.into_inner();
-    let _second = scheduler.submit(process, "run", refused.input)?;
+    let (process, input) = refused.into_inner();
+    let _second = scheduler.submit(process, "run", input)?;
     Ok(())
 }
 // ANCHOR_END: name

@@ -6,11 +6,12 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use filch_processors::{Config, PoolError, Processors};
+use filch_promise::promise;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::handle::handle::{Extensions, Shared};
-use crate::observe::running::OnLongStep;
+use crate::process::command::CommandHandler;
 use crate::process::context;
 use crate::protocol::debug_fields;
 use crate::table::Admission;
@@ -18,9 +19,7 @@ use crate::table::body::Task;
 use crate::table::table::Table;
 use crate::turn::budget::Budget;
 use crate::turn::driver::Driver;
-use crate::{
-    CommandHandler, Completion, Handle, LifeCycle, Node, Observer, Protocol, RunningCall, Scheduler,
-};
+use crate::{Completion, Handle, LifeCycle, Node, Observer, Protocol, RunningCall, Scheduler};
 
 /// The configuration of a [`Scheduler`]; from [`Scheduler::builder`].
 #[must_use = "nothing is started before `build` is called"]
@@ -28,12 +27,15 @@ pub struct Builder<P: Protocol> {
     processors: Config,
     limit: Option<usize>,
     pub(crate) budget: Budget,
-    handler: Option<Box<dyn CommandHandler<P>>>,
+    handler: Option<Box<CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
     observer: Option<Box<dyn Observer>>,
-    watchdog: Option<(Duration, OnLongStep)>,
+    watchdog: Option<Watchdog>,
 }
+
+/// The limit of a step, and the call for those that last longer.
+type Watchdog = (Duration, Box<dyn Fn(&RunningCall) + Send>);
 
 // Here, as a scheduler must not know how it is built.
 impl<P: Protocol> Scheduler<P> {
@@ -108,17 +110,23 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// Sets the closure that does the commands of processes: see [`CommandHandler::handle`].
-    /// Without one they complete with [`CommandError::NoHandler`](crate::CommandError::NoHandler).
-    pub fn handler<F>(self, handler: F) -> Self
+    /// Sets the handler, which does the commands that processes yield. Without one they complete
+    /// with [`CommandError::NoHandler`].
+    ///
+    /// Called on the worker that ran the step, right after it. Complete a short command on the
+    /// spot; pass a long one on with its [`Completion`], and complete it from elsewhere. A handler
+    /// that blocks keeps the worker from running processes. If it panics, the command completes
+    /// with [`CommandError::Panicked`], unless it was completed before.
+    ///
+    /// The last worker that leaves drops the handler: before [`shutdown`](Scheduler::shutdown)
+    /// returns, if that waits for the workers.
+    ///
+    /// [`CommandError::NoHandler`]: crate::CommandError::NoHandler
+    /// [`CommandError::Panicked`]: crate::CommandError::Panicked
+    pub fn handler<F>(mut self, handler: F) -> Self
     where
         F: Fn(P::Command, Completion<P>) + Send + Sync + 'static,
     {
-        self.command_handler(handler)
-    }
-
-    /// As [`handler`](Self::handler), for a handler that is no closure.
-    pub fn command_handler(mut self, handler: impl CommandHandler<P>) -> Self {
         self.handler = Some(Box::new(handler));
         self
     }
@@ -194,20 +202,24 @@ impl<P: Protocol> Builder<P> {
             aborting: AtomicBool::new(false),
             aborted: AtomicUsize::new(0),
             calls: Arc::default(),
-            left_timers: Arc::default(),
             dropped: AtomicU64::new(0),
         });
+        let (tell, left) = promise();
         let driver = Driver {
             handle: handle.clone(),
             handler: self.handler,
             budget: self.budget,
+            left: Some(tell),
         };
         let machines = Processors::start(&handle.shared().processors, Arc::new(driver))?;
         // Shut down, if the system refuses the other thread.
-        let scheduler = Scheduler::running(handle, machines);
+        let running = Some((handle, machines, left));
+        let scheduler = Scheduler { running };
         if let Some((limit, call)) = self.watchdog {
-            let watched = scheduler.watch_steps(limit, call);
-            watched.map_err(PoolError::Thread)?;
+            let handle = scheduler.handle();
+            let tell = move |task| call(&handle.call_of(task));
+            Processors::watch_tasks(&scheduler.shared().processors, limit, tell)
+                .map_err(PoolError::Thread)?;
         }
         Ok(scheduler)
     }

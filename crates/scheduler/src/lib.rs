@@ -50,13 +50,13 @@ pub use observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo, Pro
 pub use observe::running::{CallKind, RunningCall};
 pub use observe::standstill::{Standstill, StandstillError, Verdict};
 pub use observe::stats::{Stats, WorkerStats};
-pub use process::command::{CommandHandler, Completion, OpenCommand};
+pub use process::command::{Completion, OpenCommand};
 pub use process::context::Context;
 pub use process::error::{AnyOutput, Outcome, ProcessError};
 pub use process::event::{Cancel, CommandError, Event, Events};
 pub use process::life_cycle::{LifeCycle, Observer, PendingCommand, ProcessDetails};
 pub use process::output::StepOutput;
-pub use process::process::{FromFn, InitError, Process, from_fn};
+pub use process::process::{InitError, Process, from_fn};
 pub use protocol::Protocol;
 pub use scheduler::Scheduler;
 pub use shutdown::ShutdownReport;

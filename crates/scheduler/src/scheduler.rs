@@ -6,9 +6,10 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
 use filch_processors::Machines;
+use filch_sync::panic::drop_contained;
 
 use crate::handle::threads;
-use crate::shutdown::Closing;
+use crate::shutdown::{Left, shut_down};
 use crate::{CalledFromInside, Handle, Protocol, ShutdownReport};
 
 /// A running scheduler: its workers, and, by dereferencing, its [`Handle`] with all that one can do
@@ -19,15 +20,10 @@ use crate::{CalledFromInside, Handle, Protocol, ShutdownReport};
 /// Its report is lost.
 pub struct Scheduler<P: Protocol> {
     /// `None` once it is shut down.
-    running: Option<(Handle<P>, Machines)>,
+    pub(crate) running: Option<(Handle<P>, Machines, Left)>,
 }
 
 impl<P: Protocol> Scheduler<P> {
-    pub(crate) fn running(handle: Handle<P>, machines: Machines) -> Self {
-        let running = Some((handle, machines));
-        Self { running }
-    }
-
     /// Returns a handle for other threads, and for processes.
     pub fn handle(&self) -> Handle<P> {
         Handle::clone(self)
@@ -70,19 +66,19 @@ impl<P: Protocol> Scheduler<P> {
     }
 
     fn stop(&mut self, patience: Duration) -> Result<ShutdownReport, CalledFromInside> {
-        let Some((handle, machines)) = self.running.take() else {
+        let Some((handle, machines, left)) = self.running.take() else {
             return Ok(ShutdownReport::default());
         };
         if handle.is_worker() {
             // A worker must not wait. No process is admitted from now on, and those that live are
             // asked to end. A receiver may hold this scheduler.
-            handle.disconnect_all();
+            drop_contained(handle.disconnect());
             handle.cancel_all();
             machines.detach();
             return Err(CalledFromInside);
         }
-        let joins = !threads::is_ours();
-        Ok(Closing::shut_down(handle, machines, patience, joins))
+        let workers = (!threads::is_ours()).then_some((machines, left));
+        Ok(shut_down(handle, workers, patience))
     }
 }
 
@@ -92,7 +88,7 @@ impl<P: Protocol> Deref for Scheduler<P> {
     #[inline]
     fn deref(&self) -> &Handle<P> {
         match &self.running {
-            Some((handle, _)) => handle,
+            Some((handle, ..)) => handle,
             None => unreachable!("it is shut down by value, or as it is dropped"),
         }
     }

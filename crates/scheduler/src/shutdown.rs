@@ -3,16 +3,16 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use filch_blocking::Calls;
+use filch_parker::poll_until;
 use filch_process_state::Reason;
 use filch_processors::Machines;
+use filch_promise::{Promised, promise, take_once};
+use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::thread::Builder;
-use filch_sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait_until};
+use filch_timers::{TimerThread, drop_with_timers};
 
-use crate::handle::handle::LeftTimers;
 use crate::observe::running::commands;
-use crate::process::command::CommandLabel;
 use crate::{CallKind, Cancel, Handle, Pid, Protocol, RunningCall};
 
 /// The report of a shutdown. Its [`Display`](fmt::Display) is for the log: a line, and one more for
@@ -87,26 +87,37 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Ends all processes, by asking until `patience` is over, and then by closing them until the
-    /// `end`, and reports those that are left.
-    fn end_all(&self, patience: Option<Instant>, end: Option<Instant>) -> ShutdownReport {
+    /// `end`; then waits for the workers, if they are given. Reports what is left at the end, and
+    /// returns the timers that went with the command handler.
+    fn end_all(
+        &self,
+        patience: Option<Instant>,
+        end: Option<Instant>,
+        left: Option<Left>,
+    ) -> (ShutdownReport, Vec<TimerThread>) {
         let shared = self.shared();
         // The first look: from here on it is known for how long something has run.
         let _ = shared.processors.running();
-        let cancelled = self.cancel_all();
         let mut report = ShutdownReport {
-            cancelled,
+            cancelled: self.cancel_all(),
             ..ShutdownReport::default()
         };
-        if !shared.admission.wait(patience) {
+        let mut ended = shared.admission.wait(patience);
+        if !ended {
             self.abort_all();
-            if !shared.admission.wait(end) {
-                report.stuck = self.processes();
-                report.running = self.running();
-            }
+            ended = shared.admission.wait(end);
             // ORDERING: Relaxed: what matters was counted before the leaving that `wait` acquired.
             report.aborted = shared.aborted.load(Ordering::Relaxed);
         }
-        report
+        let timers = match left {
+            Some(left) if ended => poll_until(end, left),
+            _ => ended.then(Vec::new),
+        };
+        if timers.is_none() {
+            report.stuck = self.processes();
+            report.running = self.running();
+        }
+        (report, timers.unwrap_or_default())
     }
 
     /// Closes every process instead of stepping it, the next time that a worker has it.
@@ -119,43 +130,9 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// A shutdown under way, shared by its two threads.
-pub(crate) struct Closing<P: Protocol> {
-    progress: Mutex<Progress<P>>,
-    changed: Condvar,
-    calls: Arc<Calls<CommandLabel>>,
-    left_timers: Arc<LeftTimers>,
-    /// The end of the patience with processes. `None`, if the clock cannot express it, never comes.
-    patience: Option<Instant>,
-    /// The end of all waiting.
-    end: Option<Instant>,
-    /// Set if the shutdown waits for the workers.
-    joins: bool,
-}
-
-struct Progress<P: Protocol> {
-    /// `None` once it is dropped, which may drop the hooks.
-    handle: Option<Handle<P>>,
-    machines: Option<Machines>,
-    /// The report on the processes, once it is made.
-    report: Option<ShutdownReport>,
-    phase: Phase,
-    /// The beginning of the phase.
-    since: Instant,
-}
-
-/// The work of the closing thread.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// It ends the processes. It may drop the user's values; all its other waits end with the time
-    /// limit.
-    Ending,
-    /// It waits for the workers.
-    Joining,
-    /// It drops the handle.
-    Dropping,
-    Over,
-}
+/// Tells of the end of the last worker, which drops the command handler, and of the timers that
+/// went with that: only a shutdown waits for them.
+pub(crate) type Left = Promised<Vec<TimerThread>>;
 
 /// The name of the closing thread.
 const NAME: &str = "filch-shutdown";
@@ -164,132 +141,59 @@ const NAME: &str = "filch-shutdown";
 /// at once, unless a destructor keeps the thread.
 const REPORTING: Duration = Duration::from_secs(1);
 
-impl<P: Protocol> Closing<P> {
-    /// Shuts a scheduler down; waits for its workers if `joins`.
-    pub(crate) fn shut_down(
-        handle: Handle<P>,
-        machines: Machines,
-        patience: Duration,
-        joins: bool,
-    ) -> ShutdownReport {
-        let since = Instant::now();
-        let patience = since.checked_add(patience);
-        let closing = Arc::new(Self {
-            calls: Arc::clone(&handle.shared().calls),
-            left_timers: Arc::clone(&handle.shared().left_timers),
-            progress: Mutex::new(Progress {
-                handle: Some(handle),
-                machines: Some(machines),
-                report: None,
-                phase: Phase::Ending,
-                since,
-            }),
-            changed: Condvar::new(),
-            patience,
-            end: patience.and_then(|patience| patience.checked_add(CLOSING)),
-            joins,
-        });
-        let started = closing.end.is_some() && {
-            let closing = Arc::clone(&closing);
-            let thread = Builder::new().name(NAME.to_owned());
-            thread.spawn(move || closing.run()).is_ok()
-        };
-        if !started {
-            // There is all the time in the world, or the system refuses the thread.
-            closing.run();
+/// Shuts a scheduler down; waits for the `workers`, if they are given. The user's values are
+/// dropped on a thread for that alone, on which this one waits until the end, and no longer.
+pub(crate) fn shut_down<P: Protocol>(
+    handle: Handle<P>,
+    workers: Option<(Machines, Left)>,
+    patience: Duration,
+) -> ShutdownReport {
+    let mut since = Instant::now();
+    // A deadline that the clock cannot express never comes.
+    let patience = since.checked_add(patience);
+    let end = patience.and_then(|patience| patience.checked_add(CLOSING));
+    let reported = end.and_then(|end| end.checked_add(REPORTING));
+    let calls = Arc::clone(&handle.shared().calls);
+    let (tell, told) = promise();
+    let (finish, finished) = promise();
+    let close = move || {
+        let receiver = handle.disconnect();
+        let (machines, left) = workers.unzip();
+        let (report, timers) = handle.end_all(patience, end, left);
+        let is_clean = report.is_clean();
+        tell.resolve((report, timers));
+        // The workers have only destructors of thread-local values left to run.
+        if is_clean && let Some(machines) = machines {
+            machines.join();
         }
-        closing.report()
+        finish.resolve(drop_with_timers((receiver, handle)));
+    };
+    let (here, there) = take_once(close);
+    let thread = Builder::new().name(NAME.to_owned());
+    if end.is_none() || thread.spawn(|| there.take().map(|close| close())).is_err() {
+        // There is all the time in the world, or the system refuses the thread.
+        here.take().into_iter().for_each(|close| close());
     }
-
-    /// Does the closing thread's part.
-    fn run(&self) {
-        let Some(handle) = lock(&self.progress).handle.clone() else {
-            unreachable!("this takes it out, at the end, and is called once");
-        };
-        handle.disconnect_all();
-        let report = handle.end_all(self.patience, self.end);
-        let joins = self.joins && handle.live() == 0;
-        drop(handle);
-        let mut progress = lock(&self.progress);
-        progress.report = Some(report);
-        let machines = progress.machines.take();
-        drop(progress);
-        match machines {
-            Some(machines) if joins => {
-                drop(self.enter(Phase::Joining));
-                machines.join();
-            }
-            Some(machines) => machines.detach(),
-            None => {}
-        }
-        let handle = self.enter(Phase::Dropping).handle.take();
-        self.left_timers.drop_owner(handle);
-        drop(self.enter(Phase::Over));
+    // No user code runs from here on.
+    let told = poll_until(reported, told);
+    if told.is_some() {
+        since = Instant::now();
     }
-
-    /// Enters the phase, and tells the other thread.
-    fn enter(&self, phase: Phase) -> MutexGuard<'_, Progress<P>> {
-        let mut progress = lock(&self.progress);
-        (progress.phase, progress.since) = (phase, Instant::now());
-        self.changed.notify_all();
-        progress
+    let (mut report, mut timers) = told.unwrap_or_default();
+    let finished = poll_until(reported, finished);
+    calls.wait(end);
+    if report.running.is_empty() {
+        report.running = commands(&calls);
     }
-
-    /// Waits until the end, and reports what is left then. No user code runs in here.
-    fn report(&self) -> ShutdownReport {
-        drop(self.wait(self.end, |phase| phase == Phase::Over));
-        self.calls.wait(self.end);
-        let mut timers = self.running_timers();
-        let reported = self
-            .end
-            .map(|end| end.checked_add(REPORTING).unwrap_or(end));
-        let mut progress = self.wait(reported, |phase| {
-            matches!(phase, Phase::Joining | Phase::Over)
-        });
-        let mut report = progress.report.take().unwrap_or_default();
-        match &progress.handle {
-            Some(handle) => report.running = handle.running(),
-            // All workers have left, or the report says already what keeps them.
-            None if report.running.is_empty() => report.running = commands(&self.calls),
-            None => {}
-        }
-        report.running.append(&mut timers);
-        // If nothing is known to run, the workers have come to their thread-local values.
-        let destructs = match progress.phase {
-            Phase::Over => false,
-            Phase::Joining => report.is_clean(),
-            Phase::Ending | Phase::Dropping => true,
-        };
-        if destructs {
-            let (kind, elapsed) = (CallKind::Destructor, progress.since.elapsed());
-            let call = RunningCall::new(NAME.to_owned(), None, kind, elapsed);
-            report.running.push(call);
-        }
-        report
+    if finished.is_none() {
+        let call = RunningCall::new(NAME.to_owned(), None, CallKind::Destructor, since.elapsed());
+        report.running.push(call);
     }
-
-    /// Returns calls that do not return, of timers that were dropped with the handler or the hooks.
-    fn running_timers(&self) -> Vec<RunningCall> {
-        let timers = self.left_timers.take();
-        let running = timers.iter().filter_map(|thread| {
-            let timer = thread.wait(self.end).err()?;
-            let (thread, kind) = (timer.thread.to_owned(), CallKind::Timer);
-            Some(RunningCall::new(thread, None, kind, timer.elapsed))
-        });
-        running.collect()
-    }
-
-    /// Waits for a phase that `is` accepts, or until the `deadline`, if there is one.
-    fn wait(
-        &self,
-        deadline: Option<Instant>,
-        is: impl Fn(Phase) -> bool,
-    ) -> MutexGuard<'_, Progress<P>> {
-        let mut progress = lock(&self.progress);
-        let mut over = false;
-        while !is(progress.phase) && !over {
-            (progress, over) = wait_until(&self.changed, &self.progress, progress, deadline);
-        }
-        progress
-    }
+    timers.extend(finished.into_iter().flatten());
+    report.running.extend(timers.iter().filter_map(|thread| {
+        let timer = thread.wait(end).err()?;
+        let (thread, kind) = (timer.thread.to_owned(), CallKind::Timer);
+        Some(RunningCall::new(thread, None, kind, timer.elapsed))
+    }));
+    report
 }

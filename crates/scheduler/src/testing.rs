@@ -7,7 +7,7 @@ use filch_sync::panic::catch_panic;
 
 use crate::handle::process_handle::with_output;
 use crate::process::life_cycle;
-use crate::process::output::{Status, Successor};
+pub use crate::process::output::{Status, Successor};
 use crate::protocol::debug_fields;
 use crate::table::pinned::Pinned;
 use crate::{Event, Events, Handle, InitError, Pid, Process, ProcessError, Protocol, StepOutput};
@@ -57,25 +57,14 @@ impl<P: Protocol> ProcessSlot<P> {
             output.fail(error);
             output.forget_commands();
         }
-        let next = match output.take_status() {
-            _ if output.error().is_some() => Next::Over(with_output(output.take_exit())),
-            Status::Over => Next::Over(with_output(output.take_exit())),
-            Status::Continue => Next::GoOn,
-            Status::Wait => Next::Wait,
-            Status::Idle | Status::Pending | Status::PendingForEvents => Next::Idle,
-            Status::Upgrade(successor) => {
-                let Successor {
-                    process,
-                    method,
-                    input,
-                } = *successor;
-                Next::Upgrade(process, method, input)
-            }
-        };
+        let status = output.take_status();
         Said {
             commands: mem::take(&mut output.commands),
             opened: mem::take(&mut output.opened),
-            next,
+            status: match output.exit.take() {
+                Some(exit) => Err(with_output(exit)),
+                None => Ok(status),
+            },
             answers: output,
         }
     }
@@ -89,26 +78,10 @@ pub struct Said<P: Protocol> {
     pub commands: Vec<(u64, P::Command)>,
     /// The tags of the commands that were opened.
     pub opened: Vec<u64>,
-    /// The status of the process after the step.
-    pub next: Next<P>,
+    /// The status of the process after the step, or the exit of one that has ended.
+    pub status: Result<Status<P>, Result<P::Output, ProcessError<P>>>,
     /// Dropping this gives callers their answers.
     pub answers: StepOutput<P>,
 }
 
-debug_fields!(Said<P>, "Said", next);
-
-/// The status of a process after a step.
-pub enum Next<P: Protocol> {
-    /// It takes another step.
-    GoOn,
-    /// It waits for its commands.
-    Wait,
-    /// It waits for any event.
-    Idle,
-    /// It has ended.
-    Over(Result<P::Output, ProcessError<P>>),
-    /// It goes on as this process, from this entry point, with this input.
-    Upgrade(Box<dyn Process<P>>, Box<str>, P::Input),
-}
-
-debug_fields!(Next<P>, "Next");
+debug_fields!(Said<P>, "Said", opened);

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use filch_scheduler::testing::{Next, ProcessSlot, Said};
+#[doc(inline)]
+pub use filch_scheduler::testing::Successor as NewVersion;
+use filch_scheduler::testing::{ProcessSlot, Said, Status};
 use filch_scheduler::{Event, ExitReason, Process, ProcessError, Protocol};
 use filch_sync::panic::catch_panic;
 
@@ -32,24 +34,6 @@ impl<P: Protocol> fmt::Debug for StepStatus<P> {
             Self::Failed(error) => f.debug_tuple("Failed").field(error).finish(),
             Self::Upgrade(version) => version.fmt(f),
         }
-    }
-}
-
-/// The new version of a process, with its entry point and input.
-pub struct NewVersion<P: Protocol> {
-    /// The new version; no method was called on it yet.
-    pub process: Box<dyn Process<P>>,
-    /// Its entry point.
-    pub method: Box<str>,
-    /// Its input.
-    pub input: P::Input,
-}
-
-impl<P: Protocol> fmt::Debug for NewVersion<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NewVersion")
-            .field("method", &self.method)
-            .finish_non_exhaustive()
     }
 }
 
@@ -86,23 +70,22 @@ pub(crate) fn step<P: Protocol>(
     let Said {
         commands,
         opened,
-        next,
+        status,
         answers,
     } = slot.step(process, events);
-    let mut status = match next {
-        Next::Wait if outstanding + commands.len() + opened.len() == 0 => {
+    let mut status = match status {
+        Ok(Status::Wait) if outstanding + commands.len() + opened.len() == 0 => {
             StepStatus::Failed(ProcessError::WaitsForNothing)
         }
-        Next::GoOn => StepStatus::GoOn,
-        Next::Wait => StepStatus::Wait,
-        Next::Idle => StepStatus::Idle,
-        Next::Over(Ok(output)) => StepStatus::Done(output),
-        Next::Over(Err(error)) => StepStatus::Failed(error),
-        Next::Upgrade(process, method, input) => StepStatus::Upgrade(NewVersion {
-            process,
-            method,
-            input,
-        }),
+        Ok(Status::Continue) => StepStatus::GoOn,
+        Ok(Status::Wait) => StepStatus::Wait,
+        Ok(Status::Upgrade(version)) => StepStatus::Upgrade(*version),
+        // One that is over has its exit.
+        Ok(Status::Idle | Status::Pending | Status::PendingForEvents | Status::Over) => {
+            StepStatus::Idle
+        }
+        Err(Ok(output)) => StepStatus::Done(output),
+        Err(Err(error)) => StepStatus::Failed(error),
     };
     let reason = match &status {
         StepStatus::Done(_) => Some(ExitReason::Done),

@@ -5,8 +5,8 @@ use std::sync::mpsc;
 use filch_actors::SpawnError;
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Context, Events, InitError, NotAdmitted, Process, ProcessHandle, Protocol, Refused, Scheduler,
-    StepOutput, SubmitError,
+    Context, Events, HandedBack, InitError, NotAdmitted, Process, ProcessHandle, Protocol,
+    Scheduler, StepOutput, SubmitError,
 };
 use hostile_tests::refusing;
 
@@ -92,7 +92,9 @@ fn a_submission_is_refused_and_handed_back() {
             assert!(waiting.len() < 1000, "the table has grown without memory");
         }
     });
-    assert_eq!(refused.input as usize, waiting.len());
+    let (process, input) = refused.into_inner();
+    assert_eq!(input as usize, waiting.len());
+    let refused = HandedBack::new((process, input));
     assert_eq!(scheduler.live(), waiting.len(), "it was counted");
 
     // A future is refused, too.
@@ -108,10 +110,8 @@ fn a_submission_is_refused_and_handed_back() {
         let ended = waiting.pop().expect("all have ended, and there is no room");
         scheduler.send(ended.pid(), ()).unwrap();
         ended.join().unwrap();
-        let Refused { process, input } = refused;
-        again = refusing(REFUSED, || {
-            scheduler.submit(process.into_inner(), "", input)
-        });
+        let (process, input) = refused.into_inner();
+        again = refusing(REFUSED, || scheduler.submit(process, "", input));
     }
     waiting.push(again.unwrap());
 
@@ -162,7 +162,7 @@ fn until_refused(
             match submit(submitted.len() as u32) {
                 Ok(process) => submitted.push(process),
                 Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused)) => {
-                    return refused.input;
+                    return refused.into_inner().1;
                 }
                 Err(other) => panic!("{other}"),
             }

@@ -126,7 +126,7 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
         }
         // Of a process that has ended, nobody will ever empty the mailbox.
         if to.is_over() {
-            return Err(to.gone(message));
+            return Err(to.refused(Undelivered::NoSuchProcess, message));
         }
         let limit = self.limit;
         match self.when_full {
@@ -161,7 +161,7 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
         // Under the lock, which `close` takes when the process is over.
         if to.is_over() {
             drop(blocked);
-            let _ = catch_panic(|| tell(Err(to.gone(message))));
+            let _ = catch_panic(|| tell(Err(to.refused(Undelivered::NoSuchProcess, message))));
             return;
         }
         if !may_wait {
@@ -201,7 +201,7 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
         let told = messages.len() - senders.len();
         messages.drain(..told).for_each(drop_contained);
         for (tell, message) in iter::zip(senders, messages) {
-            let _ = catch_panic(|| tell(Err(to.gone(message))));
+            let _ = catch_panic(|| tell(Err(to.refused(Undelivered::NoSuchProcess, message))));
         }
     }
 

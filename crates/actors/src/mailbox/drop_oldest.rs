@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::mem;
 
-use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError};
+use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError, Undelivered};
 use filch_sync::panic::{drop_all_contained, drop_contained};
 use filch_sync::{Mutex, lock};
 
@@ -71,7 +71,7 @@ impl<P: Protocol> DropOldestMailbox<P> {
 impl<P: Protocol> MailboxPolicy<P> for DropOldestMailbox<P> {
     fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>> {
         let kept = self.keep(message, || to.is_over());
-        let kept = kept.map_err(|message| to.gone(message))?;
+        let kept = kept.map_err(|message| to.refused(Undelivered::NoSuchProcess, message))?;
         if kept.has_dropped {
             to.handle().count_dropped(1);
         }

@@ -67,18 +67,17 @@ impl Entry {
     /// Returns the notes, with ages as of now.
     pub(crate) fn details(&self) -> ProcessDetails {
         let now = Instant::now();
-        let age = now.saturating_duration_since(self.began);
-        let mut details = ProcessDetails::new(self.type_name, age, self.parent);
-        let commands = self.commands.values();
-        details.commands.extend(commands.map(|noted| {
-            let age = now.saturating_duration_since(noted.began);
-            let mut command = PendingCommand::new(noted.tag, age);
-            if let Some(call) = &noted.call {
-                command.calls = Some(call.to);
-                command.is_limited = call.is_limited;
-            }
-            command
-        }));
-        details
+        let commands = self.commands.values().map(|noted| PendingCommand {
+            tag: noted.tag,
+            age: now.saturating_duration_since(noted.began),
+            calls: noted.call.as_ref().map(|call| call.to),
+            is_limited: noted.call.as_ref().is_some_and(|call| call.is_limited),
+        });
+        ProcessDetails {
+            type_name: self.type_name,
+            age: now.saturating_duration_since(self.began),
+            parent: self.parent,
+            commands: commands.collect(),
+        }
     }
 }

@@ -47,7 +47,7 @@ struct Greet(&'static str);
 fn commands_are_told_apart_by_their_types() {
     let scheduler = Scheduler::builder()
         .workers(1)
-        .command_handler(
+        .handler(
             Commands::new()
                 .on(|Double(number), completion| completion.complete(Payload::new(2 * number)))
                 .unwrap()
@@ -55,7 +55,8 @@ fn commands_are_told_apart_by_their_types() {
                     "" => completion.fail(Failure::msg("whom?")),
                     name => completion.complete(Payload::new(format!("hello {name}"))),
                 })
-                .unwrap(),
+                .unwrap()
+                .into_handler(),
         )
         .build()
         .unwrap();

@@ -35,10 +35,11 @@ fn a_name_that_is_taken_refuses_the_process_which_comes_back_unstarted() {
     };
     let error = error.downcast_ref::<RegisterError>();
     assert!(matches!(error, Some(RegisterError::Taken { holder, .. }) if *holder == first.pid()));
-    assert_eq!(refused.input, 7);
     assert_eq!(scheduler.live(), 1);
     // What came back is whole.
-    let again = scheduler.submission(refused.process.into_inner(), "run", 7);
+    let (process, input) = refused.into_inner();
+    assert_eq!(input, 7);
+    let again = scheduler.submission(process, "run", input);
     let again = again.name("two").submit().unwrap();
     scheduler.send(again.pid(), (0, 5)).unwrap();
     assert_eq!(again.join().unwrap(), 5);
@@ -173,7 +174,7 @@ fn a_deadline_that_has_passed_refuses_the_process() {
     clock.advance(SECOND);
     let late = scheduler.submission(summing(0), "run", 7);
     match late.deadline(deadline, &timers).submit() {
-        Err(SubmitError::NotAdmitted(_, refused)) => assert_eq!(refused.input, 7),
+        Err(SubmitError::NotAdmitted(_, refused)) => assert_eq!(refused.into_inner().1, 7),
         other => panic!("{other:?}"),
     }
     let late = scheduler.submission_with(|_| async {});

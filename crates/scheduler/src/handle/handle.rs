@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 use std::error::Error;
 use std::fmt;
-use std::mem::{self, ManuallyDrop};
+use std::mem::ManuallyDrop;
 use std::num::NonZeroU64;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::process::abort;
@@ -14,8 +14,7 @@ use std::task::RawWakerVTable;
 use filch_blocking::Calls;
 use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use filch_sync::{Arc, CachePadded, Mutex, lock};
-use filch_timers::{TimerThread, drop_with_timers};
+use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::handle::receiver::Elsewhere;
 use crate::process::command::CommandLabel;
@@ -69,8 +68,6 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) dropped: AtomicU64,
     /// The commands that run on blocking threads, which may outlive the scheduler.
     pub(crate) calls: Arc<Calls<CommandLabel>>,
-    /// The threads of the timers that went with the handler.
-    pub(crate) left_timers: Arc<LeftTimers>,
 }
 
 // SAFETY: as for an `Arc`: what is shared is Send and Sync, and dropped by any thread that has it.
@@ -140,9 +137,7 @@ impl<P: Protocol> Handle<P> {
         // SAFETY: made by `Box::leak`, and nobody has to do with it any more (contract).
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
-}
 
-impl<P: Protocol> Handle<P> {
     pub(crate) fn table(&self) -> &Table<P> {
         &self.shared().table
     }
@@ -271,23 +266,5 @@ impl<P: Protocol> Handle<P> {
                 value
             })
         })
-    }
-}
-
-/// The threads of timers that were dropped with a handler or the hooks; only a shutdown waits for
-/// them.
-#[derive(Default)]
-pub(crate) struct LeftTimers(Mutex<Vec<TimerThread>>);
-
-impl LeftTimers {
-    /// Drops `owner`, without waiting for the timers that it had.
-    pub(crate) fn drop_owner<T>(&self, owner: T) {
-        let left = drop_with_timers(owner);
-        lock(&self.0).extend(left);
-    }
-
-    /// Takes the threads that were added since the last call.
-    pub(crate) fn take(&self) -> Vec<TimerThread> {
-        mem::take(&mut lock(&self.0))
     }
 }

@@ -1,7 +1,6 @@
 //! Mailbox policies, which decide on each message.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::error::Error;
 
@@ -63,11 +62,9 @@ pub struct Door<'a, P: Protocol> {
     handle: &'a Handle<P>,
     slot: &'a Slot<P>,
     pid: Pid,
-    /// Runs a process that a message makes Ready; `None` puts it into a run queue.
-    run: Option<&'a Run<'a, P>>,
+    /// Runs a process that a message makes Ready.
+    run: &'a dyn Fn(&Slot<P>),
 }
-
-type Run<'a, P> = dyn Fn(&Slot<P>) + 'a;
 
 impl<P: Protocol> Door<'_, P> {
     /// Returns the PID of the process.
@@ -92,14 +89,7 @@ impl<P: Protocol> Door<'_, P> {
     /// The message: the process has ended.
     pub fn push(&self, message: P::Message) -> Result<(), SendError<P>> {
         self.handle
-            .push_message(self.pid, self.slot, message, |slot| self.run(slot))
-    }
-
-    fn run(&self, slot: &Slot<P>) {
-        match self.run {
-            Some(run) => run(slot),
-            None => self.handle.enqueue(slot),
-        }
+            .push_message(self.pid, self.slot, message, self.run)
     }
 
     /// Has messages [fetched](MailboxPolicy::fetch) when a worker comes to this place in the
@@ -107,7 +97,7 @@ impl<P: Protocol> Door<'_, P> {
     pub fn announce(&self) {
         let item = Item::Signal(Signal::Fetch);
         // Refused: the process has just ended, and what was kept goes with it.
-        let _ = (self.handle).push(self.slot, item, Reason::Message, |slot| self.run(slot));
+        let _ = (self.handle).push(self.slot, item, Reason::Message, self.run);
     }
 
     /// Ends the process with that error, as soon as a worker has it.
@@ -121,11 +111,6 @@ impl<P: Protocol> Door<'_, P> {
     pub fn refused(&self, reason: Undelivered, message: P::Message) -> SendError<P> {
         refused(self.pid, reason, message)
     }
-
-    /// Makes the error for a process that [is over](Self::is_over).
-    pub fn gone(&self, message: P::Message) -> SendError<P> {
-        refused(self.pid, Undelivered::NoSuchProcess, message)
-    }
 }
 
 debug_fields!(Door<'_, P>, "Door", pid);
@@ -137,32 +122,14 @@ impl<P: Protocol> Handle<P> {
         unsafe { slot.policy() }
     }
 
-    /// Has `policy` take the message. If that makes the process Ready, `run` runs it.
-    pub(crate) fn send_by(
-        &self,
-        policy: &dyn MailboxPolicy<P>,
-        slot: &Slot<P>,
-        message: P::Message,
-        run: impl FnOnce(&Slot<P>),
-    ) -> Result<(), SendError<P>> {
-        let once = Cell::new(Some(run));
-        let run = |slot: &Slot<P>| match once.take() {
-            Some(run) => run(slot),
-            None => self.enqueue(slot),
-        };
-        let door = Door {
-            run: Some(&run),
-            ..self.door(slot)
-        };
-        policy.send(&door, message)
-    }
-
-    pub(crate) fn door<'a>(&'a self, slot: &'a Slot<P>) -> Door<'a, P> {
+    /// Makes the door of the process in the slot, which the caller has or has pinned. If a message
+    /// makes the process Ready, `run` runs it.
+    pub(crate) fn door<'a>(&'a self, slot: &'a Slot<P>, run: &'a dyn Fn(&Slot<P>)) -> Door<'a, P> {
         Door {
             handle: self,
             slot,
             pid: self.table().pid_of(slot),
-            run: None,
+            run,
         }
     }
 
@@ -178,7 +145,8 @@ impl<P: Protocol> Handle<P> {
         if let Some(process) = self.pin(to)
             && let Some(policy) = self.policy(process.slot())
         {
-            let door = self.door(process.slot());
+            let run = |slot: &_| self.enqueue(slot);
+            let door = self.door(process.slot(), &run);
             return policy.send_patiently(&door, message, may_wait, tell);
         }
         let sent = self.send(to, message);
@@ -190,7 +158,7 @@ impl<P: Protocol> Handle<P> {
     #[cold]
     pub(crate) fn deliver(&self, slot: &Slot<P>, messages: usize) {
         if let Some(policy) = self.policy(slot) {
-            policy.delivered(&self.door(slot), messages);
+            policy.delivered(&self.door(slot, &|slot| self.enqueue(slot)), messages);
         }
     }
 
@@ -213,12 +181,10 @@ impl<P: Protocol> Handle<P> {
     #[inline(never)]
     pub(crate) fn close_mailbox(&self, slot: &Slot<P>) {
         if let Some(policy) = self.policy(slot) {
-            policy.close(&self.door(slot));
+            policy.close(&self.door(slot, &|slot| self.enqueue(slot)));
         }
     }
-}
 
-impl<P: Protocol> Handle<P> {
     /// Counts messages that were dropped for want of room: see
     /// [`Stats::dropped`](crate::Stats::dropped).
     pub fn count_dropped(&self, messages: usize) {

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use filch_sync::lock;
-use filch_sync::panic::drop_contained;
 
 use crate::handle::send::refused;
 use crate::protocol::error_by_display;
@@ -150,11 +149,9 @@ impl<P: Protocol> Handle<P> {
         Some(Arc::clone(elsewhere.as_mut()?.get_or_insert(receiver)))
     }
 
-    /// Drops the receiver, and takes no other.
-    pub(crate) fn disconnect_all(&self) {
-        // A separate statement, to let go of the lock: its destructor is user code.
-        let receiver = lock(&self.shared().elsewhere).take();
-        drop_contained(receiver);
+    /// Returns the receiver, and takes no other.
+    pub(crate) fn disconnect(&self) -> Elsewhere<P> {
+        lock(&self.shared().elsewhere).take()
     }
 
     /// Checks if the shutdown has begun, so that no receiver is taken any more.

@@ -5,7 +5,6 @@ use std::cell::Cell;
 use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
 use filch_processors::{Awaited, Processors};
-use filch_sync::panic::drop_contained;
 
 use crate::table::body::{Item, Task};
 use crate::table::slot::{CLOSED, IDLE_PRIORITY, LIMITED, Slot};
@@ -47,7 +46,7 @@ impl<P: Protocol> Handle<P> {
                 return self.enqueue(slot);
             }
             let step = OneStep {
-                is_over,
+                is_over: &is_over,
                 is_taken: Cell::new(false),
             };
             self.shared().processors.run_awaited(Task::of(slot), &step);
@@ -60,7 +59,7 @@ impl<P: Protocol> Handle<P> {
         &self,
         to: Pid,
         message: P::Message,
-        run: impl FnOnce(&Slot<P>),
+        run: impl Fn(&Slot<P>),
     ) -> Result<(), SendError<P>> {
         let Some(slot) = self.table().find(to) else {
             if to.node() != self.table().node() {
@@ -90,23 +89,21 @@ impl<P: Protocol> Handle<P> {
         &self,
         to: Pid,
         message: P::Message,
-        run: impl FnOnce(&Slot<P>),
+        run: impl Fn(&Slot<P>),
     ) -> Result<(), SendError<P>> {
         let Some(process) = self.pin(to) else {
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         let slot = process.slot();
         if slot.has(CLOSED) {
-            let over = slot.events.is_closed();
-            let reason = if over {
-                Undelivered::NoSuchProcess
-            } else {
-                Undelivered::Future
+            let reason = match slot.events.is_closed() {
+                true => Undelivered::NoSuchProcess,
+                false => Undelivered::Future,
             };
             return Err(refused(to, reason, message));
         }
         match self.policy(slot) {
-            Some(policy) => self.send_by(policy, slot, message, run),
+            Some(policy) => policy.send(&self.door(slot, &run), message),
             None => self.push_message(to, slot, message, run),
         }
     }
@@ -118,7 +115,7 @@ impl<P: Protocol> Handle<P> {
         to: Pid,
         slot: &Slot<P>,
         message: P::Message,
-        run: impl FnOnce(&Slot<P>),
+        run: impl Fn(&Slot<P>),
     ) -> Result<(), SendError<P>> {
         let item = Item::Event(Event::Message(message));
         let pushed = self.push(slot, item, Reason::Message, run);
@@ -139,7 +136,7 @@ impl<P: Protocol> Handle<P> {
         slot: &Slot<P>,
         item: Item<P>,
         reason: Reason,
-        run: impl FnOnce(&Slot<P>),
+        run: impl Fn(&Slot<P>),
     ) -> Result<Wake, Item<P>> {
         let is_urgent = reason == Reason::Cancel && matches!(item, Item::Signal(_));
         slot.events.push(item).map_err(|Closed(item)| item)?;
@@ -158,28 +155,10 @@ impl<P: Protocol> Handle<P> {
         to.node() != self.table().node() || self.table().lives(to)
     }
 
-    /// Delivers a completion. The caller has pinned the slot.
-    #[inline(always)]
-    pub(crate) fn deliver_completion(&self, slot: &Slot<P>, completed: Item<P>) {
-        let pushed = self.push(slot, completed, Reason::Completion, |slot| {
-            self.enqueue(slot);
-        });
-        if let Err(refused) = pushed {
-            // The process has ended without waiting for its command.
-            drop_contained(refused);
-        }
-    }
-
     /// Puts a process that is Ready again into the caller's run queue, to be run next.
     #[inline]
     pub(crate) fn enqueue(&self, slot: &Slot<P>) {
         self.enqueue_by(slot, Processors::wake);
-    }
-
-    /// Puts a process that is Ready for the first time into a run queue.
-    #[inline]
-    pub(crate) fn enqueue_new(&self, slot: &Slot<P>) {
-        self.enqueue_by(slot, Processors::schedule);
     }
 
     /// Puts a process that has yielded behind the others; ends its turn.
@@ -188,7 +167,11 @@ impl<P: Protocol> Handle<P> {
     }
 
     #[inline]
-    fn enqueue_by(&self, slot: &Slot<P>, schedule: impl FnOnce(&Processors<Task<P>>, Task<P>)) {
+    pub(crate) fn enqueue_by(
+        &self,
+        slot: &Slot<P>,
+        schedule: impl FnOnce(&Processors<Task<P>>, Task<P>),
+    ) {
         let processors = &self.shared().processors;
         if slot.has(IDLE_PRIORITY) {
             processors.schedule_idle(Task::of(slot));
@@ -207,12 +190,12 @@ impl<P: Protocol> Handle<P> {
 
 /// The one step that gets the message. In it the process may pass on what its sender waits for, and
 /// its next step may then wait for the sender.
-struct OneStep<F> {
-    is_over: F,
+struct OneStep<'a, F> {
+    is_over: &'a F,
     is_taken: Cell<bool>,
 }
 
-impl<T, F: Fn() -> bool> Awaited<T> for OneStep<F> {
+impl<T, F: Fn() -> bool> Awaited<T> for OneStep<'_, F> {
     fn is_over(&self) -> bool {
         (self.is_over)()
     }

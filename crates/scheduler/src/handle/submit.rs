@@ -4,6 +4,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use filch_processors::Processors;
 use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
@@ -53,7 +54,7 @@ impl<P: Protocol> Handle<P> {
                     .map_err(SubmitError::Init)
             }
             Err(error) => {
-                let refused = Refused::new(NewProcess::new(process).into_box(), input);
+                let refused = HandedBack::new((NewProcess::new(process).into_box(), input));
                 Err(SubmitError::NotAdmitted(error, refused))
             }
         }
@@ -136,7 +137,7 @@ impl<P: Protocol> Handle<P> {
         if as_guest {
             place.run_here();
         } else {
-            self.enqueue_new(slot);
+            self.enqueue_by(slot, Processors::schedule);
         }
         Ok(ProcessHandle::new(place))
     }
@@ -214,30 +215,15 @@ impl<P: Protocol> Submission<'_, P> {
                 begun.map_err(SubmitError::Init)
             }
             Err((error, start)) => {
-                let refused = Refused::new(start.process.into_box(), start.input);
+                let refused = HandedBack::new((start.process.into_box(), start.input));
                 Err(SubmitError::NotAdmitted(error, refused))
             }
         }
     }
 }
 
-/// A process that was not submitted, and its input.
-pub struct Refused<P: Protocol> {
-    /// The process; nothing has been called on it.
-    pub process: HandedBack<Box<dyn Process<P>>>,
-    /// Its input.
-    pub input: P::Input,
-}
-
-impl<P: Protocol> Refused<P> {
-    /// Makes one, for errors of crates above.
-    pub fn new(process: Box<dyn Process<P>>, input: P::Input) -> Self {
-        let process = HandedBack::new(process);
-        Self { process, input }
-    }
-}
-
-crate::protocol::debug_fields!(Refused<P>, "Refused");
+/// A process that was not submitted, on which no method was called, and its input.
+pub type Refused<P> = HandedBack<(Box<dyn Process<P>>, <P as Protocol>::Input)>;
 
 /// The reason why a process was not submitted.
 #[non_exhaustive]

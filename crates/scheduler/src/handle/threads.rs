@@ -7,7 +7,6 @@ use std::fmt;
 use filch_blocking::Calls;
 use filch_processors::{PoolError, Processors};
 
-use crate::process::command::CommandLabel;
 use crate::table::body::Task;
 use crate::{Completion, Handle, Protocol};
 
@@ -60,11 +59,7 @@ impl<P: Protocol> Completion<P> {
     /// wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process end, and then
     /// no call, knows that none will begin.
     pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
-        let label = CommandLabel {
-            process: self.pid(),
-            tag: self.tag(),
-            label,
-        };
+        let label = (self.pid(), self.tag(), label);
         Calls::begin(&self.handle().shared().calls, label)
     }
 }

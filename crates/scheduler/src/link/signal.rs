@@ -7,7 +7,8 @@ use filch_process_state::{Reason, Wake};
 use crate::process::output::Successor;
 use crate::table::body::{Item, Signal};
 use crate::{
-    Cancel, Event, Handle, NoSuchProcess, NotAdmitted, Pid, Process, Protocol, Refused, SubmitError,
+    Cancel, Event, HandedBack, Handle, NoSuchProcess, NotAdmitted, Pid, Process, Protocol,
+    SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -116,7 +117,7 @@ impl<P: Protocol> Handle<P> {
             Err(Signal::Upgrade(successor)) => {
                 let Successor { process, input, .. } = *successor;
                 let reason = NotAdmitted::Condition(Box::new(NoSuchProcess { pid }));
-                let refused = Refused::new(process, input);
+                let refused = HandedBack::new((process, input));
                 Err(SubmitError::NotAdmitted(reason, refused))
             }
             Err(_) => unreachable!("the queue hands back what was pushed"),

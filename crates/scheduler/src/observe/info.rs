@@ -109,15 +109,7 @@ pub enum Activity {
 
 impl fmt::Display for Activity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Starting => "starting",
-            Self::Ready => "ready",
-            Self::Running => "running",
-            Self::Blocked => "blocked",
-            Self::Idle => "idle",
-            Self::Pending => "pending",
-            Self::Ending => "ending",
-        })
+        f.pad(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -156,8 +148,7 @@ impl<P: Protocol> Handle<P> {
     /// Returns the state of the process `pid`, if it lives. Looks at all names of processes.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.pin(pid)?;
-        let is_live = process.is_live();
-        is_live.then(|| self.look_at_one(process.slot()))
+        (process.is_live()).then(|| self.look_at_one(process.slot()))
     }
 
     /// Returns the state of a process in its slot, which the caller has pinned, with all that is
@@ -245,7 +236,8 @@ impl ProcessInfo {
 impl ProcessDetails {
     /// Writes the rest of the line, and one for each command, up to [`MOST`].
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "  {}, {} old", self.type_name, Seconds(self.age))?;
+        let (name, age) = (self.type_name, self.age.as_secs_f64());
+        write!(f, "  {name}, {age:.1} s old")?;
         if let Some(parent) = self.parent {
             write!(f, ", of {parent}")?;
         }
@@ -264,27 +256,14 @@ const MOST: usize = 16;
 
 impl fmt::Display for PendingCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.calls {
-            Some(_) => "call",
-            None => "command",
-        };
-        write!(f, "    {what} {}", self.tag)?;
-        if let Some(callee) = self.calls {
-            write!(f, " of {callee}")?;
+        match self.calls {
+            Some(callee) => write!(f, "    call {} of {callee}", self.tag)?,
+            None => write!(f, "    command {}", self.tag)?,
         }
         if self.is_limited {
             f.write_str(", which has a time limit")?;
         }
-        write!(f, ", for {}", Seconds(self.age))
-    }
-}
-
-/// A duration, for display.
-struct Seconds(Duration);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} s", self.0.as_secs_f64())
+        write!(f, ", for {:.1} s", self.age.as_secs_f64())
     }
 }
 

@@ -1,10 +1,11 @@
 //! A call of the user's code that has not returned: its place, its process, and its age.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::time::Duration;
-use std::{fmt, io};
 
-use filch_processors::{Inside, Processors, RunningTask};
+use filch_blocking::Calls;
+use filch_processors::{Inside, RunningTask};
 
 use crate::process::command::CommandLabel;
 use crate::{Handle, Pid, Protocol};
@@ -157,31 +158,11 @@ impl<P: Protocol> Handle<P> {
 }
 
 /// Returns the commands that run on blocking threads.
-pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<RunningCall> {
+pub(crate) fn commands(calls: &Calls<CommandLabel>) -> Vec<RunningCall> {
     let running = calls.running().into_iter().map(|call| {
-        let CommandLabel {
-            process,
-            tag,
-            label,
-        } = call.label;
+        let (process, tag, label) = call.label;
         let kind = CallKind::Command { tag, label };
         RunningCall::new(call.thread, Some(process), kind, call.elapsed)
     });
     running.collect()
-}
-
-/// The callback for long steps.
-pub(crate) type OnLongStep = Box<dyn Fn(&RunningCall) + Send>;
-
-impl<P: Protocol> Handle<P> {
-    /// Calls `call` for each step that lasts longer than `limit`. See
-    /// [`Builder::watchdog`](crate::Builder::watchdog).
-    ///
-    /// # Errors
-    /// The system's, if it refuses the thread.
-    pub(crate) fn watch_steps(&self, limit: Duration, call: OnLongStep) -> io::Result<()> {
-        let handle = self.clone();
-        let tell = move |task| call(&handle.call_of(task));
-        Processors::watch_tasks(&self.shared().processors, limit, tell)
-    }
 }

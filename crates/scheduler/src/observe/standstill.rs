@@ -16,7 +16,6 @@ use crate::{CalledFromInside, Handle, Protocol};
 /// A standstill: nothing can run any more. Its `Display` is a report for people.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Standstill {
     /// The live processes.
     pub processes: Vec<ProcessInfo>,
@@ -45,19 +44,6 @@ pub enum Verdict {
 }
 
 impl Standstill {
-    /// Makes a standstill of the live processes; `timers` with a count of zero become `None`.
-    pub fn new(
-        processes: Vec<ProcessInfo>,
-        futures: Vec<PendingFuture>,
-        timers: PendingTimers,
-    ) -> Self {
-        Self {
-            processes,
-            futures,
-            timers: (timers.count > 0).then_some(timers),
-        }
-    }
-
     /// Returns the verdict: can anything happen again?
     ///
     /// It is never [`Deadlock`](Verdict::Deadlock) while something that the processes wait for is
@@ -81,12 +67,8 @@ impl Standstill {
     /// can go on, the other counts.)
     fn is_any_awake(&self) -> bool {
         let live: HashSet<Pid> = self.processes.iter().map(|process| process.pid).collect();
-        let looked_at: HashSet<Pid> = self.futures.iter().map(|future| future.pid).collect();
         let process_is = |process: &ProcessInfo| {
-            process.outstanding > 0
-                || process.activity == Activity::Starting
-                // Of a future that was not looked at, nothing is known.
-                || process.activity == Activity::Pending && !looked_at.contains(&process.pid)
+            process.outstanding > 0 || process.activity == Activity::Starting
         };
         // One that is awaited, and has ended since, has woken it, or is about to.
         let future_is = |future: &PendingFuture| {
@@ -182,7 +164,7 @@ impl<P: Protocol> Handle<P> {
     /// # Errors
     /// [`StandstillError::CalledFromInside`], [`StandstillError::ShutDown`].
     pub fn wait_for_standstill(&self) -> Result<Standstill, StandstillError> {
-        self.standstill_by(None)
+        self.wait_for_standstill_timeout(Duration::MAX)
     }
 
     /// Waits as [`wait_for_standstill`](Self::wait_for_standstill), for at most `limit`.
@@ -194,10 +176,7 @@ impl<P: Protocol> Handle<P> {
         limit: Duration,
     ) -> Result<Standstill, StandstillError> {
         // A deadline that the clock cannot express never comes.
-        self.standstill_by(Instant::now().checked_add(limit))
-    }
-
-    fn standstill_by(&self, deadline: Option<Instant>) -> Result<Standstill, StandstillError> {
+        let deadline = Instant::now().checked_add(limit);
         if self.is_worker() {
             return Err(StandstillError::CalledFromInside);
         }
@@ -261,7 +240,11 @@ impl<P: Protocol> Handle<P> {
             count: calls.0 + sleeps.0,
             next: calls.1.min(sleeps.1),
         };
-        let standstill = Standstill::new(processes, futures, timers);
+        let standstill = Standstill {
+            processes,
+            futures,
+            timers: (timers.count > 0).then_some(timers),
+        };
         (self.moves() == before).then_some(standstill)
     }
 

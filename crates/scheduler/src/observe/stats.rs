@@ -50,62 +50,44 @@ pub struct WorkerStats {
 impl Stats {
     /// Sums up all workers.
     pub fn total(&self) -> WorkerStats {
-        self.workers
-            .iter()
-            .fold(WorkerStats::default(), |sum, worker| WorkerStats {
-                steps: sum.steps + worker.steps,
-                messages: sum.messages + worker.messages,
-                commands: sum.commands + worker.commands,
-                completions: sum.completions + worker.completions,
-                empty_steps: sum.empty_steps + worker.empty_steps,
-                ended: sum.ended + worker.ended,
-                failed: sum.failed + worker.failed,
-                processor: sum.processor + worker.processor,
-            })
+        let mut sum = WorkerStats::default();
+        for worker in &self.workers {
+            sum.steps += worker.steps;
+            sum.messages += worker.messages;
+            sum.commands += worker.commands;
+            sum.completions += worker.completions;
+            sum.empty_steps += worker.empty_steps;
+            sum.ended += worker.ended;
+            sum.failed += worker.failed;
+            sum.processor = sum.processor + worker.processor;
+        }
+        sum
     }
 }
 
-/// Names and widths of the columns.
-const COLUMNS: [(&str, usize); 12] = [
-    ("ended", 9),
-    ("failed", 8),
-    ("steps", 10),
-    ("messages", 10),
-    ("commands", 10),
-    ("completions", 12),
-    ("empty", 8),
-    ("stolen", 9),
-    ("steals", 8),
-    ("in vain", 9),
-    ("parks", 8),
-    ("wake-ups", 9),
+type Column = (&'static str, usize, fn(&WorkerStats) -> u64);
+
+/// Name, width and figure of each column.
+const COLUMNS: [Column; 12] = [
+    ("ended", 9, |worker| worker.ended),
+    ("failed", 8, |worker| worker.failed),
+    ("steps", 10, |worker| worker.steps),
+    ("messages", 10, |worker| worker.messages),
+    ("commands", 10, |worker| worker.commands),
+    ("completions", 12, |worker| worker.completions),
+    ("empty", 8, |worker| worker.empty_steps),
+    ("stolen", 9, |worker| worker.processor.stolen),
+    ("steals", 8, |worker| worker.processor.steals),
+    ("in vain", 9, |worker| worker.processor.failed_steals),
+    ("parks", 8, |worker| worker.processor.parks),
+    ("wake-ups", 9, |worker| worker.processor.wake_ups),
 ];
-
-impl WorkerStats {
-    /// Returns the figures in the order of [`COLUMNS`].
-    fn columns(&self) -> [u64; COLUMNS.len()] {
-        [
-            self.ended,
-            self.failed,
-            self.steps,
-            self.messages,
-            self.commands,
-            self.completions,
-            self.empty_steps,
-            self.processor.stolen,
-            self.processor.steals,
-            self.processor.failed_steals,
-            self.processor.parks,
-            self.processor.wake_ups,
-        ]
-    }
-}
 
 /// A table for people: a line per worker, and their sum.
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<7}", "worker")?;
-        for (name, width) in COLUMNS {
+        for (name, width, _) in COLUMNS {
             write!(f, "{name:>width$}")?;
         }
         let names = (0..self.workers.len()).map(|index| index.to_string());
@@ -113,8 +95,8 @@ impl fmt::Display for Stats {
         let workers = self.workers.iter().chain([&total]);
         for (name, worker) in names.chain(["all".to_owned()]).zip(workers) {
             write!(f, "\n{name:<7}")?;
-            for ((_, width), value) in COLUMNS.into_iter().zip(worker.columns()) {
-                write!(f, "{value:>width$}")?;
+            for (_, width, figure) in COLUMNS {
+                write!(f, "{:>width$}", figure(worker))?;
             }
         }
         let queues = &self.queues;
@@ -123,12 +105,8 @@ impl fmt::Display for Stats {
             "\nlive processes: {}; runnable: {} new, {} woken, {} given way, {} of idle priority",
             self.live, queues.new, queues.woken, queues.given_way, queues.idle_priority,
         )?;
-        let local = queues.local.iter().map(usize::to_string);
-        write!(
-            f,
-            ", on the workers {}",
-            local.collect::<Vec<_>>().join(" + ")
-        )?;
+        let local: Vec<_> = queues.local.iter().map(usize::to_string).collect();
+        write!(f, ", on the workers {}", local.join(" + "))?;
         match self.dropped {
             0 => Ok(()),
             dropped => write!(f, "\nmessages dropped for want of room: {dropped}"),

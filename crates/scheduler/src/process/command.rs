@@ -4,36 +4,15 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Deref;
 
+use filch_process_state::Reason;
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::table::body::Item;
 use crate::table::pinned::Pinned;
 use crate::{CommandError, Event, Handle, Pid, ProcessError, ProcessHandle, Protocol};
 
-/// Does the commands that processes yield.
-///
-/// Called on the worker that ran the step, right after it. Complete a short command on the spot;
-/// pass a long one on with its [`Completion`], and complete it from elsewhere. A handler that
-/// blocks keeps the worker from running processes.
-///
-/// The last worker that leaves drops the handler: before [`shutdown`](crate::Scheduler::shutdown)
-/// returns, if that waits for the workers. A closure is a handler: see the [crate](crate).
-pub trait CommandHandler<P: Protocol>: Send + Sync + 'static {
-    /// Does `command`, or has it done elsewhere, and answers through `completion`.
-    ///
-    /// A panic in here completes the command with [`CommandError::Panicked`], unless it was
-    /// completed before.
-    fn handle(&self, command: P::Command, completion: Completion<P>);
-}
-
-impl<P: Protocol, F> CommandHandler<P> for F
-where
-    F: Fn(P::Command, Completion<P>) + Send + Sync + 'static,
-{
-    fn handle(&self, command: P::Command, completion: Completion<P>) {
-        self(command, completion);
-    }
-}
+/// Does the commands: see [`Builder::handler`](crate::Builder::handler).
+pub(crate) type CommandHandler<P> = dyn Fn(<P as Protocol>::Command, Completion<P>) + Send + Sync;
 
 /// The right, and the duty, to complete one command, once, from any thread.
 ///
@@ -103,7 +82,7 @@ crate::protocol::debug_fields!(Completion<P>, "Completion", command);
 
 /// Hands one command to the handler, if there is one, and answers for the handler if it panics.
 pub(crate) fn dispatch<P: Protocol>(
-    handler: Option<&dyn CommandHandler<P>>,
+    handler: Option<&CommandHandler<P>>,
     command: P::Command,
     scheduler: &Handle<P>,
     outstanding: OpenCommand<P>,
@@ -117,7 +96,7 @@ pub(crate) fn dispatch<P: Protocol>(
         scheduler: scheduler.clone(),
     };
     UNWOUND.set(Some(Vec::new()));
-    let handled = catch_panic(|| handler.handle(command, completion));
+    let handled = catch_panic(|| handler(command, completion));
     let unwound = UNWOUND.take().unwrap_or_default();
     if let Err(message) = handled {
         unwound.into_iter().for_each(|answer| answer(&message));
@@ -219,7 +198,12 @@ impl<P: Protocol> OpenCommand<P> {
         if let Some(observer) = &scheduler.shared().observer {
             observer.end_command(process.pid(), self.number);
         }
-        scheduler.deliver_completion(process.slot(), completed);
+        let run = |slot: &_| scheduler.enqueue(slot);
+        let pushed = scheduler.push(process.slot(), completed, Reason::Completion, run);
+        if let Err(refused) = pushed {
+            // The process has ended without waiting for its command.
+            drop_contained(refused);
+        }
     }
 
     #[cold]
@@ -247,13 +231,8 @@ impl<P: Protocol> Drop for OpenCommand<P> {
     }
 }
 
-/// The label of a command that a blocking thread does.
-#[derive(Clone)]
-pub(crate) struct CommandLabel {
-    pub(crate) process: Pid,
-    pub(crate) tag: u64,
-    pub(crate) label: Option<Cow<'static, str>>,
-}
+/// The process, the tag and the label of a command that a blocking thread does.
+pub(crate) type CommandLabel = (Pid, u64, Option<Cow<'static, str>>);
 
 /// Answers a dropped command with the panic's message.
 type Unwound = Box<dyn FnOnce(&str)>;

@@ -58,20 +58,7 @@ impl<'a, P: Protocol> Context<'a, P> {
     pub fn handle(&self) -> &'a Handle<P> {
         self.handle
     }
-}
 
-impl<P: Protocol> Deref for Context<'_, P> {
-    type Target = Handle<P>;
-
-    #[inline]
-    fn deref(&self) -> &Handle<P> {
-        self.handle
-    }
-}
-
-crate::protocol::debug_fields!(Context<'_, P>, "Context", pid);
-
-impl<P: Protocol> Context<'_, P> {
     /// Lends the process's waker, to poll a future with. Waking it makes the process take a turn,
     /// with an event or without; one that says [`pending`](crate::StepOutput::pending) takes its
     /// next step then. The lent waker is not counted; each clone only holds the process's slot in
@@ -86,6 +73,17 @@ impl<P: Protocol> Context<'_, P> {
         ManuallyDrop::new(unsafe { Waker::new(data, functions) })
     }
 }
+
+impl<P: Protocol> Deref for Context<'_, P> {
+    type Target = Handle<P>;
+
+    #[inline]
+    fn deref(&self) -> &Handle<P> {
+        self.handle
+    }
+}
+
+crate::protocol::debug_fields!(Context<'_, P>, "Context", pid);
 
 impl<P: Protocol> Handle<P> {
     /// Checks if that is the waker of a process of this protocol. It may not recognize one of a

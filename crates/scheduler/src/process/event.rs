@@ -111,13 +111,11 @@ impl<P: Protocol> Drop for Events<'_, P> {
 /// step panics would abort the program, and so would a second one.
 #[cold]
 fn drop_rest<P: Protocol>(inbox: &mut VecDeque<Event<P>>) {
-    let mut panicked = None;
+    let mut dropped = Ok(());
     while let Some(event) = inbox.pop_front() {
-        if let Err(message) = catch_panic(|| drop(event)) {
-            panicked.get_or_insert(message);
-        }
+        dropped = dropped.and(catch_panic(|| drop(event)));
     }
-    if let Some(message) = panicked
+    if let Err(message) = dropped
         && !std::thread::panicking()
     {
         resume_unwind(Box::new(message));

@@ -36,16 +36,13 @@ pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
     /// # Errors
     /// The process is closed instead, and [`submit`](crate::Handle::submit) returns
     /// this error in [`InitError::Refused`].
-    fn on_start(&self, context: &Context<'_, P>) -> Result<(), P::Error> {
-        let _ = context;
+    fn on_start(&self, _context: &Context<'_, P>) -> Result<(), P::Error> {
         Ok(())
     }
 
     /// Called when a process is over: exactly once for each that was started, on the worker that
     /// ended it, after it was dropped, and before its join returns. A panic in here is contained.
-    fn on_complete(&self, context: &Context<'_, P>, reason: &ExitReason) {
-        let _ = (context, reason);
-    }
+    fn on_complete(&self, _context: &Context<'_, P>, _reason: &ExitReason) {}
 }
 
 /// Asks the hooks, if there are any.
@@ -149,7 +146,6 @@ pub trait Observer: Any + Send + Sync {
 /// The notes of a journal on a process, in its [`ProcessInfo`](crate::ProcessInfo).
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ProcessDetails {
     /// The name of its type, or of its future's.
     pub type_name: &'static str,
@@ -164,7 +160,6 @@ pub struct ProcessDetails {
 /// An open command.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct PendingCommand {
     /// The tag that its process gave it.
     pub tag: u64,
@@ -174,28 +169,4 @@ pub struct PendingCommand {
     pub calls: Option<Pid>,
     /// Set for a call with a time limit.
     pub is_limited: bool,
-}
-
-impl ProcessDetails {
-    /// Makes the details of a process without commands.
-    pub fn new(type_name: &'static str, age: Duration, parent: Option<Pid>) -> Self {
-        Self {
-            type_name,
-            age,
-            parent,
-            commands: Vec::new(),
-        }
-    }
-}
-
-impl PendingCommand {
-    /// Makes a command that calls no process.
-    pub fn new(tag: u64, age: Duration) -> Self {
-        Self {
-            tag,
-            age,
-            calls: None,
-            is_limited: false,
-        }
-    }
 }

@@ -31,16 +31,19 @@ pub struct StepOutput<P: Protocol> {
     status: Status<P>,
     /// The exit of a process that ends. It stays here until it goes where the handle finds it: it
     /// is large, and would be moved from function to function.
-    exit: Option<Exit<P>>,
+    pub(crate) exit: Option<Exit<P>>,
 }
 
 /// A worker keeps memory for this many commands from step to step.
 const MOST_KEPT: usize = 1024;
 
 /// The status of a process after a step.
-pub(crate) enum Status<P: Protocol> {
+pub enum Status<P: Protocol> {
+    /// It takes another step.
     Continue,
+    /// It waits for its commands.
     Wait,
+    /// It waits for any event.
     Idle,
     /// A future that is pending: it waits for its waker, which leaves no event.
     Pending,
@@ -48,18 +51,26 @@ pub(crate) enum Status<P: Protocol> {
     PendingForEvents,
     /// The process ends; its exit is in the output.
     Over,
+    /// It goes on as a new version.
     Upgrade(Box<Successor<P>>),
 }
+
+debug_fields!(Status<P>, "Status");
 
 /// The process ends; its exit is in the step's output.
 pub(crate) struct Over;
 
-/// The new version of a process, and the arguments of its start.
-pub(crate) struct Successor<P: Protocol> {
-    pub(crate) process: Box<dyn Process<P>>,
-    pub(crate) method: Box<str>,
-    pub(crate) input: P::Input,
+/// The new version of a process, with its entry point and input.
+pub struct Successor<P: Protocol> {
+    /// The new version; no method was called on it yet.
+    pub process: Box<dyn Process<P>>,
+    /// Its entry point.
+    pub method: Box<str>,
+    /// Its input.
+    pub input: P::Input,
 }
+
+debug_fields!(Successor<P>, "NewVersion", method);
 
 impl<P: Protocol> Successor<P> {
     pub(crate) fn new(process: Box<dyn Process<P>>, method: &str, input: P::Input) -> Box<Self> {
@@ -228,12 +239,8 @@ impl<P: Protocol> StepOutput<P> {
     /// Frees the memory of very many commands, after they have been drained.
     #[inline]
     pub(crate) fn settled(&mut self) {
-        if self.commands.capacity() > MOST_KEPT {
-            self.commands = Vec::new();
-        }
-        if self.opened.capacity() > MOST_KEPT {
-            self.opened = Vec::new();
-        }
+        self.commands.shrink_to(MOST_KEPT);
+        self.opened.shrink_to(MOST_KEPT);
         self.has_more = !self.answers.is_empty();
     }
 
@@ -241,9 +248,7 @@ impl<P: Protocol> StepOutput<P> {
     pub(crate) fn give_answers(&mut self) {
         // An answer whose caller has gone is dropped here: that is user code.
         drop_all_contained(self.answers.drain(..));
-        if self.answers.capacity() > MOST_KEPT {
-            self.answers = Vec::new();
-        }
+        self.answers.shrink_to(MOST_KEPT);
         self.has_more = false;
     }
 

@@ -49,9 +49,7 @@ pub trait Process<P: Protocol>: Send {
     /// example `sockets` of `filch-actors`.
     ///
     /// A process that must be told of this end [watches](crate::Handle::monitor) this process.
-    fn close(&mut self, reason: &ExitReason) {
-        let _ = reason;
-    }
+    fn close(&mut self, _reason: &ExitReason) {}
 
     /// Returns its name in reports: see [`Builder::observer`](crate::Builder::observer).
     /// Default: the name of its type.
@@ -139,16 +137,15 @@ error_by_display!(InitError<P: Protocol>);
 /// assert_eq!(adder.join()?, 42);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn from_fn<P, F>(step: F) -> FromFn<F>
+pub fn from_fn<P, F>(step: F) -> impl Process<P>
 where
     P: Protocol,
-    F: FnMut(&Context<'_, P>, Events<'_, P>, &mut StepOutput<P>) -> Result<(), P::Error>,
+    F: FnMut(&Context<'_, P>, Events<'_, P>, &mut StepOutput<P>) -> Result<(), P::Error> + Send,
 {
     FromFn(step)
 }
 
-/// A process from a closure: see [`from_fn`].
-pub struct FromFn<F>(F);
+struct FromFn<F>(F);
 
 impl<P, F> Process<P> for FromFn<F>
 where
@@ -170,12 +167,6 @@ where
 
     fn type_name(&self) -> &'static str {
         std::any::type_name::<F>()
-    }
-}
-
-impl<F> fmt::Debug for FromFn<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FromFn").finish_non_exhaustive()
     }
 }
 

@@ -5,11 +5,13 @@ use std::num::NonZeroU64;
 
 use filch_process_state::LetGo;
 use filch_processors::{BoundId, Processors, Runner};
+use filch_promise::Resolver;
 use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
+use filch_timers::{TimerThread, drop_with_timers};
 
-use crate::process::command::{OpenCommand, dispatch};
+use crate::process::command::{CommandHandler, OpenCommand, dispatch};
 use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
 use crate::table::body::{Body, EventList, Task, WaitEnds, Waits};
@@ -17,7 +19,7 @@ use crate::table::slot::{LIMITED, Slot, Urgent};
 use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
 use crate::turn::inbox::{Inbox, put_back, recall};
-use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
+use crate::{Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]
 use crate::process::life_cycle::type_name;
@@ -27,8 +29,10 @@ pub(crate) struct Driver<P: Protocol> {
     pub(crate) handle: Handle<P>,
     /// Here and not with the handles: a handler may keep completions, and each completion has a
     /// handle.
-    pub(crate) handler: Option<Box<dyn CommandHandler<P>>>,
+    pub(crate) handler: Option<Box<CommandHandler<P>>>,
     pub(crate) budget: Budget,
+    /// Told of the end of the last worker.
+    pub(crate) left: Option<Resolver<Vec<TimerThread>>>,
 }
 
 impl<P: Protocol> Driver<P> {
@@ -44,8 +48,10 @@ impl<P: Protocol> Driver<P> {
 impl<P: Protocol> Drop for Driver<P> {
     /// Drops the handler with the last worker, without waiting for the timers it had.
     fn drop(&mut self) {
-        let handler = self.handler.take();
-        self.handle.shared().left_timers.drop_owner(handler);
+        let timers = drop_with_timers(self.handler.take());
+        if let Some(left) = self.left.take() {
+            left.resolve(timers);
+        }
     }
 }
 

@@ -10,34 +10,24 @@ use crate::common::{
 };
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    CommandHandler, Completion, Door, JoinError, MailboxPolicy, ProcessError, Protocol, Scheduler,
-    SendError, StepOutput, SubmitError, Undelivered, from_fn,
+    Completion, Door, JoinError, MailboxPolicy, ProcessError, Protocol, Scheduler, SendError,
+    StepOutput, SubmitError, Undelivered, from_fn,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A handler that keeps every completion it gets, and with them handles to its scheduler.
-struct Hoarder {
-    hoard: Mutex<Vec<Completion<Test>>>,
-    _alive: Arc<()>,
-}
-
-impl CommandHandler<Test> for Hoarder {
-    fn handle(&self, _: Command, completion: Completion<Test>) {
-        self.hoard.lock().unwrap().push(completion);
-    }
-}
-
-/// Makes a scheduler with such a handler, and a value that it holds while it lives.
+/// Makes a scheduler whose handler keeps every completion it gets, and with them handles to it; and
+/// a value that the handler holds while it lives.
 fn with_hoarder() -> (Scheduler<Test>, Arc<()>) {
     let alive = Arc::new(());
-    let handler = Hoarder {
-        hoard: Mutex::default(),
-        _alive: Arc::clone(&alive),
-    };
+    let kept = Arc::clone(&alive);
+    let hoard = Mutex::new(Vec::<Completion<Test>>::new());
     let scheduler = Scheduler::builder()
         .workers(2)
-        .command_handler(handler)
+        .handler(move |_: Command, completion| {
+            let _ = &kept;
+            hoard.lock().unwrap().push(completion);
+        })
         .build()
         .unwrap();
     (scheduler, alive)

@@ -6,7 +6,7 @@ use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, wa
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    BuildError, ExitReason, InitError, JoinError, Pid, PoolError, ProcessError, Refused, Scheduler,
+    BuildError, ExitReason, InitError, JoinError, Pid, PoolError, ProcessError, Scheduler,
     SubmitError,
 };
 
@@ -119,13 +119,12 @@ fn a_full_house_hands_the_process_back_until_one_leaves() {
     let _second = scheduler.submit(waiting(), "run", 0).unwrap();
     let third = waiting();
     let closed = third.closed();
-    let Err(SubmitError::NotAdmitted(
-        filch_scheduler::NotAdmitted::LimitReached(limit),
-        Refused { process, input },
-    )) = scheduler.submit(third, "run", 5)
+    let Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::LimitReached(limit), refused)) =
+        scheduler.submit(third, "run", 5)
     else {
         panic!("the limit is 2");
     };
+    let (process, input) = refused.into_inner();
     assert_eq!((limit.get(), input), (2, 5));
     assert_eq!(
         closed.load(std::sync::atomic::Ordering::Relaxed),
@@ -134,9 +133,7 @@ fn a_full_house_hands_the_process_back_until_one_leaves() {
     );
     scheduler.send(first.pid(), (0, 1)).unwrap();
     assert_eq!(first.join().unwrap(), 1);
-    let third = scheduler
-        .submit(process.into_inner(), "run", input)
-        .unwrap();
+    let third = scheduler.submit(process, "run", input).unwrap();
     assert_eq!(scheduler.live(), 2);
     drop(third);
 }
@@ -148,14 +145,12 @@ fn submit_after_shutdown_hands_the_process_back() {
     scheduler.shutdown(Duration::from_secs(10)).unwrap();
     let process = waiting();
     let closed = process.closed();
-    let Err(SubmitError::NotAdmitted(
-        filch_scheduler::NotAdmitted::ShutDown,
-        Refused { process, input: 3 },
-    )) = handle.submit(process, "run", 3)
+    let Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, refused)) =
+        handle.submit(process, "run", 3)
     else {
         panic!("it is shut down");
     };
-    drop(process);
+    assert_eq!(refused.into_inner().1, 3);
     assert_eq!(
         closed.load(std::sync::atomic::Ordering::Relaxed),
         0,

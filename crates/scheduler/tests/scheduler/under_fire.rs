@@ -195,8 +195,8 @@ fn the_limit_holds_under_fire() {
                         };
                         assert_eq!(limit.get(), 3);
                         thread::yield_now();
-                        submitted =
-                            scheduler.submit(refused.process.into_inner(), "run", refused.input);
+                        let (process, input) = refused.into_inner();
+                        submitted = scheduler.submit(process, "run", input);
                     }
                 }
             });

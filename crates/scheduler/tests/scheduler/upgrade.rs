@@ -245,8 +245,7 @@ fn from_outside_in_whatever_state() {
         panic!("{error}");
     };
     assert_eq!(reason.unmet(), Some(&NoSuchProcess { pid }));
-    assert_eq!(refused.input, 5);
-    drop(refused);
+    assert_eq!(refused.into_inner().1, 5);
     assert_eq!(log.lock().unwrap().len(), 3);
 }
 

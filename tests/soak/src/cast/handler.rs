@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use filch_actors::BlockingThreads;
-use filch_scheduler::{CommandHandler, Completion};
+use filch_scheduler::Completion;
 
 use crate::account::Kind;
 use crate::cast::{Errand, Fault, Held, Parcel, Soak, Way};
@@ -18,10 +18,8 @@ impl Handler {
         let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
         Self(BlockingThreads::new(threads))
     }
-}
 
-impl CommandHandler<Soak> for Handler {
-    fn handle(&self, errand: Errand, completion: Completion<Soak>) {
+    pub(crate) fn handle(&self, errand: Errand, completion: Completion<Soak>) {
         let world = Arc::clone(&errand.world);
         world.roster.commands.add(1);
         let (tag, is_bomb) = (completion.tag(), errand.reply_bomb);

@@ -29,7 +29,8 @@ pub(crate) fn build(plan: &OwnScheduler, roster: &Arc<Roster>) -> Option<Schedul
         builder = builder.limit(limit);
     }
     if plan.has_handler {
-        builder = builder.command_handler(Handler::new(plan.blocking_threads));
+        let handler = Handler::new(plan.blocking_threads);
+        builder = builder.handler(move |errand, completion| handler.handle(errand, completion));
     }
     match builder.build() {
         Ok(scheduler) => {

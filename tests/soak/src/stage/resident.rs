@@ -39,10 +39,11 @@ impl Resident {
     pub(crate) fn build() -> Option<Self> {
         let roster = Arc::new(Roster::default());
         let threads = system::threads();
+        let handler = Handler::new(BLOCKING_THREADS);
         let scheduler = Scheduler::builder()
             .workers(WORKERS)
             .limit(LIMIT)
-            .command_handler(Handler::new(BLOCKING_THREADS))
+            .handler(move |errand, completion| handler.handle(errand, completion))
             .hooks(Hooks(Arc::clone(&roster)))
             .build();
         match scheduler {

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use filch_scheduler::{
-    Activity, PendingCommand, PendingFuture, PendingTimers, Pid, ProcessDetails, ProcessInfo,
-    Scheduler, Standstill, Verdict, from_fn,
+    Activity, PendingCommand, PendingFuture, Pid, ProcessDetails, ProcessInfo, Scheduler,
+    Standstill, Verdict, from_fn,
 };
 use proptest::prelude::*;
 
@@ -65,11 +65,11 @@ fn standstill(pids: &[Pid], waits: &[Waits], awaits: &Matrix) -> Standstill {
         }),
         _ => None,
     });
-    let timers = PendingTimers {
-        count: 0,
-        next: Duration::MAX,
-    };
-    Standstill::new(processes, futures.collect(), timers)
+    Standstill {
+        processes,
+        futures: futures.collect(),
+        timers: None,
+    }
 }
 
 /// The processes that each leads to, by any number of steps: Warshall's algorithm.
@@ -138,11 +138,18 @@ fn agrees(pids: &[Pid], waits: &[Waits], awaits: &Matrix) -> Result<(), TestCase
 
 /// The details of a process with one command, which may be a call.
 fn calling(calls: Option<Pid>, is_limited: bool) -> Box<ProcessDetails> {
-    let mut command = PendingCommand::new(7, Duration::ZERO);
-    (command.calls, command.is_limited) = (calls, is_limited);
-    let mut details = Box::new(ProcessDetails::new("Caller", Duration::ZERO, None));
-    details.commands.push(command);
-    details
+    let command = PendingCommand {
+        tag: 7,
+        age: Duration::ZERO,
+        calls,
+        is_limited,
+    };
+    Box::new(ProcessDetails {
+        type_name: "Caller",
+        age: Duration::ZERO,
+        parent: None,
+        commands: vec![command],
+    })
 }
 
 /// A process calls an async function that awaits the process's end. No ring if one of its commands

@@ -40,13 +40,28 @@ fn what_a_journal_knows_stands_behind() {
     let parent = info.pid;
     let line = lines(info.clone()).remove(0);
     let age = Duration::from_millis(1_500);
-    let mut details = ProcessDetails::new("Type", age, None);
+    let command = PendingCommand {
+        tag: 7,
+        age,
+        calls: None,
+        is_limited: false,
+    };
+    let mut details = ProcessDetails {
+        type_name: "Type",
+        age,
+        parent: None,
+        commands: Vec::new(),
+    };
     info.details = Some(Box::new(details.clone()));
     assert_eq!(lines(info.clone()), [format!("{line}  Type, 1.5 s old")]);
     details.parent = Some(parent);
-    let mut call = PendingCommand::new(8, age);
-    (call.calls, call.is_limited) = (Some(parent), true);
-    details.commands = vec![PendingCommand::new(7, age), call];
+    let call = PendingCommand {
+        tag: 8,
+        calls: Some(parent),
+        is_limited: true,
+        ..command
+    };
+    details.commands = vec![command.clone(), call];
     info.details = Some(Box::new(details.clone()));
     let known = [
         format!("{line}  Type, 1.5 s old, of {parent}"),
@@ -54,7 +69,7 @@ fn what_a_journal_knows_stands_behind() {
         format!("    call 8 of {parent}, which has a time limit, for 1.5 s"),
     ];
     assert_eq!(lines(info.clone()), known);
-    details.commands = vec![PendingCommand::new(7, age); MOST + 2];
+    details.commands = vec![command; MOST + 2];
     info.details = Some(Box::new(details));
     let known = lines(info);
     assert_eq!(known.len(), 1 + MOST + 1);

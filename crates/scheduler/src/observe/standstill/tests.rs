@@ -22,9 +22,16 @@ fn waiting(count: usize, future: bool) -> Vec<ProcessInfo> {
     (0..count).map(idle).collect()
 }
 
-fn timers(count: usize) -> PendingTimers {
-    let next = Duration::from_secs(3);
-    PendingTimers { count, next }
+fn standstill(
+    processes: Vec<ProcessInfo>,
+    futures: Vec<PendingFuture>,
+    timers: Option<PendingTimers>,
+) -> Standstill {
+    Standstill {
+        processes,
+        futures,
+        timers,
+    }
 }
 
 /// The verdict, and the first line of the report.
@@ -36,18 +43,18 @@ fn said(standstill: &Standstill) -> (Verdict, String) {
 
 #[test]
 fn processes_that_wait_for_messages() {
-    let all_ended = Standstill::new(Vec::new(), Vec::new(), timers(0));
+    let all_ended = standstill(Vec::new(), Vec::new(), None);
     assert_eq!(
         said(&all_ended),
         (Verdict::AllEnded, "all processes have ended".to_owned())
     );
-    let deadlock = Standstill::new(waiting(2, false), Vec::new(), timers(0));
-    let (verdict, headline) = said(&deadlock);
-    assert_eq!((verdict, deadlock.timers), (Verdict::Deadlock, None));
+    let (verdict, headline) = said(&standstill(waiting(2, false), Vec::new(), None));
+    assert_eq!(verdict, Verdict::Deadlock);
     assert!(headline.starts_with("processes that wait: 2; commands under way outside: 0; "));
-    let timed = Standstill::new(waiting(1, false), Vec::new(), timers(1));
-    let (verdict, headline) = said(&timed);
-    assert_eq!(verdict, Verdict::AwaitsTimers(timers(1)));
+    let next = Duration::from_secs(3);
+    let timers = PendingTimers { count: 1, next };
+    let (verdict, headline) = said(&standstill(waiting(1, false), Vec::new(), Some(timers)));
+    assert_eq!(verdict, Verdict::AwaitsTimers(timers));
     assert!(headline.ends_with("; pending timers: 1, the first due in 3s:"));
 }
 
@@ -55,18 +62,18 @@ fn processes_that_wait_for_messages() {
 fn futures_that_wait_for_their_wakers() {
     let processes = waiting(2, true);
     let pids = [processes[0].pid, processes[1].pid];
-    let standstill = |wakers: usize| {
+    let pending = |wakers: usize| {
         let futures = pids.map(|pid| PendingFuture {
             pid,
             awaits: Vec::new(),
             wakers: if pid == pids[0] { wakers } else { 0 },
         });
-        Standstill::new(processes.clone(), futures.to_vec(), timers(0))
+        standstill(processes.clone(), futures.to_vec(), None)
     };
-    let (verdict, headline) = said(&standstill(0));
+    let (verdict, headline) = said(&pending(0));
     assert_eq!(verdict, Verdict::Deadlock);
     assert!(headline.contains("futures with a waker outside: 0; unless a thread outside"));
-    let (verdict, headline) = said(&standstill(1));
+    let (verdict, headline) = said(&pending(1));
     assert_eq!(verdict, Verdict::AwaitsOutside);
     assert!(headline.contains("futures with a waker outside: 1; nothing runs"));
 }
