@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
@@ -155,7 +155,7 @@ impl<P: Protocol> Handle<P> {
     fn tie(&self, pid: Pid, body: &mut Body<P>, watches: &[(WatchKind, Pid)]) {
         for &(kind, other) in watches {
             let watch = Watch::new(kind, other, pid, None);
-            add(&mut body.cold().watches, Arc::clone(&watch));
+            add(&mut body.cold().watches, watch.clone());
             if kind == WatchKind::Link {
                 self.attach(other, &watch);
             }

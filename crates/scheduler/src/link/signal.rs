@@ -1,7 +1,5 @@
 //! The way of signals to the worker that has a process.
 
-use std::time::Instant;
-
 use filch_process_state::{Reason, Wake};
 
 use crate::process::output::Successor;
@@ -64,21 +62,12 @@ impl<P: Protocol> Handle<P> {
         self.ask_to_end(pid, Cancel::asked(reason, None))
     }
 
-    /// As [`cancel`](Self::cancel), and tells the process that it is terminated at the `deadline`.
-    /// The caller must see to that.
+    /// As [`cancel`](Self::cancel), by that request. If it has a deadline, the caller must see to
+    /// it.
     ///
     /// # Errors
     /// As [`cancel`](Self::cancel).
-    pub fn cancel_by(
-        &self,
-        pid: Pid,
-        reason: &str,
-        deadline: Instant,
-    ) -> Result<(), NoSuchProcess> {
-        self.ask_to_end(pid, Cancel::asked(reason, Some(deadline)))
-    }
-
-    pub(crate) fn ask_to_end(&self, pid: Pid, cancel: Cancel) -> Result<(), NoSuchProcess> {
+    pub fn ask_to_end(&self, pid: Pid, cancel: Cancel) -> Result<(), NoSuchProcess> {
         let process = self.pin(pid).ok_or(NoSuchProcess { pid })?;
         let item = Item::Event(Event::Cancel(cancel));
         let asked = self.push(process.slot(), item, Reason::Cancel, |slot| {

@@ -3,7 +3,6 @@
 use std::any::TypeId;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::time::Instant;
 
 use filch_process_state::Reason;
@@ -13,7 +12,7 @@ use crate::process::output::Successor;
 use crate::protocol::debug_fields;
 use crate::table::inline_box::InlineBox;
 use crate::table::slot::Slot;
-use crate::{Down, Event, Exited, Process, ProcessError, Protocol};
+use crate::{Ended, Event, Process, ProcessError, Protocol};
 
 /// A process in the scheduler: in place, if it is small.
 pub(crate) type ProcessBox<P> = InlineBox<dyn Process<P>>;
@@ -84,7 +83,7 @@ pub(crate) struct ColdState<P: Protocol> {
     /// The step that it takes, or took last, if it is timed.
     pub(crate) timed: Option<TimedStep>,
     /// The watches that tell of its end.
-    pub(crate) watches: Vec<Arc<Watch>>,
+    pub(crate) watches: Vec<Watch>,
 }
 
 /// A step of a process that has more events than the step was given.
@@ -183,11 +182,9 @@ pub enum Item<P: Protocol> {
 /// An instruction to the worker that has a process, between two steps.
 pub(crate) enum Signal<P: Protocol> {
     /// Fires this watch at the end of the process.
-    Attach(Arc<Watch>),
-    /// Tells that a process which it monitors is over.
-    Down(Box<Down>),
-    /// Tells that a process which it is linked to is over.
-    Exited(Box<Exited>),
+    Attach(Watch),
+    /// Tells that a process which it watches or is linked to is over.
+    Ended(Box<Ended>),
     /// Replaces the process by a new version.
     Upgrade(Box<Successor<P>>),
     /// Ends the process with this error.
@@ -204,8 +201,8 @@ impl<P: Protocol> Signal<P> {
     pub(crate) fn wakes(&self) -> Reason {
         match self {
             Self::Upgrade(_) | Self::End(_) => Reason::Cancel,
-            Self::Exited(exited) if !exited.reason.is_normal() => Reason::Cancel,
-            Self::Attach(_) | Self::Down(_) | Self::Exited(_) | Self::Fetch => Reason::Message,
+            Self::Ended(ended) if ended.is_deadly() => Reason::Cancel,
+            Self::Attach(_) | Self::Ended(_) | Self::Fetch => Reason::Message,
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The end of a process: in one order, even if the user's code panics on the way.
 
-use std::sync::Arc;
-
 use filch_slab::Batch;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
@@ -72,14 +70,14 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
 /// Drops the events that no step was given. Returns the watches, to be fired.
 #[cold]
 #[inline(never)]
-fn empty<P: Protocol>(cold: ColdState<P>) -> Vec<Arc<Watch>> {
+fn empty<P: Protocol>(cold: ColdState<P>) -> Vec<Watch> {
     drop_all_contained(cold.backlog.events);
     cold.watches
 }
 
 #[cold]
 #[inline(never)]
-fn fire_all<P: Protocol>(handle: &Handle<P>, told: &[Arc<Watch>], pid: Pid, reason: &ExitReason) {
+fn fire_all<P: Protocol>(handle: &Handle<P>, told: &[Watch], pid: Pid, reason: &ExitReason) {
     for watch in told {
         handle.fire(watch, pid, reason);
     }

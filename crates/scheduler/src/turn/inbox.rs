@@ -100,17 +100,13 @@ impl<P: Protocol> Inbox<P> {
         match signal {
             Signal::Upgrade(successor) => self.pending().successors.push(successor),
             Signal::Attach(watch) => add(&mut body.cold().watches, watch),
-            Signal::Down(down) => {
-                if !down.monitor.0.is_cancelled() {
-                    put(body, Event::Down(down));
-                }
+            Signal::Ended(ended) if ended.watch.is_cancelled() => {}
+            Signal::Ended(ended) if !ended.watch.is_link() => put(body, Event::Down(ended)),
+            Signal::Ended(ended) if slot.has(TRAP_EXITS) => put(body, Event::Exited(ended)),
+            Signal::Ended(ended) if ended.is_deadly() => {
+                self.pending().end.get_or_insert((*ended).into());
             }
-            Signal::Exited(exited) if exited.link.0.is_cancelled() => {}
-            Signal::Exited(exited) if slot.has(TRAP_EXITS) => put(body, Event::Exited(exited)),
-            Signal::Exited(exited) if exited.reason.is_normal() => {}
-            Signal::Exited(exited) => {
-                self.pending().end.get_or_insert((*exited).into());
-            }
+            Signal::Ended(_) => {}
             Signal::End(error) => {
                 self.pending().end.get_or_insert(*error);
             }
