@@ -16,7 +16,7 @@ mod tests;
 pub use admission::Admission;
 pub use body::Item;
 pub use inline_box::InlineBox;
-pub use life::{LifeCell, Waiting};
+pub use life::LifeCell;
 pub use pinned::Pinned;
 pub use slot::{CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, POLICY, Placement, Slot, Urgency, Urgent};
 pub use table::{Completed, Table};

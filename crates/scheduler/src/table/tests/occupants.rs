@@ -14,7 +14,7 @@ use super::{Kept, body};
 use crate::process::error::Exit;
 use crate::table::body::Item;
 use crate::table::{
-    CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table, Urgent, Waiting,
+    CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table, Urgent,
 };
 use crate::{Activity, Event, Node, Outcome, Pid, ProcessInfo, Protocol};
 
@@ -181,11 +181,10 @@ fn an_exit_that_panics_when_it_is_dropped_costs_no_slot() {
 fn a_joiner_gets_the_exit_or_the_deadline() {
     let table = Processes::new(Node::default());
     let (pid, slot) = running(&table);
-    let mut waiting = Waiting::default();
-    let mut join = |deadline| {
+    let join = |deadline| {
         // SAFETY: this thread has the handle, and gets the exit once.
         let poll = |context: &mut Context<'_>| unsafe {
-            slot.life.poll(&mut waiting, context.waker(), false)
+            slot.life.poll(context.waker(), false)
         };
         poll_until(deadline, poll_fn(poll)).map(loud)
     };
