@@ -81,10 +81,12 @@ impl Processes {
     pub(crate) unsafe fn end(&self, pid: Pid, exit: Arc<usize>) {
         let slot = self.slot(pid);
         slot.events.close();
-        // SAFETY: the caller's; the process's pin is given up by this alone.
-        let completed = unsafe { self.0.complete(slot, drop) };
         let mut batch = Batch::default();
-        completed.tell_into(&mut batch, || Ok(Outcome::Output(exit)));
+        // SAFETY: the caller's; the process's pin is given up by this alone.
+        unsafe {
+            self.0.complete(slot, drop);
+            self.0.tell_into(slot, &mut batch, || Ok(Outcome::Output(exit)));
+        }
         self.0.give_back(&mut batch);
     }
 

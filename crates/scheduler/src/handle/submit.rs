@@ -194,8 +194,12 @@ impl<P: Protocol> Handle<P> {
             self.close_mailbox(slot);
         }
         let tell = |item| self.tell_end(item, pid, reason);
-        // SAFETY: made Running just now, and it ends here, once, with its pin.
-        unsafe { self.table().complete(slot, tell) }.leave();
+        // SAFETY: made Running just now, and it ends here, once, with its pin. The caller's pin
+        // keeps the table.
+        unsafe {
+            self.table().complete(slot, tell);
+            let _ = self.table().unpin(slot);
+        }
         self.leave();
     }
 }

@@ -4,6 +4,7 @@ use filch_process_state::{Reason, Wake};
 
 use crate::process::output::Successor;
 use crate::table::body::{Item, Signal};
+use crate::table::slot::ENDS;
 use crate::{
     Cancel, Event, Handle, NoSuchProcess, NotAdmitted, Pid, Process, Protocol, Refused, SubmitError,
 };
@@ -25,7 +26,7 @@ impl<P: Protocol> Handle<P> {
         if slot.events.is_closed() {
             return Err(NoSuchProcess { pid });
         }
-        slot.urgency.end();
+        slot.hurry(ENDS);
         // Refused: its first turn is to come, and will see it; or it has ended since.
         self.wake(slot, Reason::Cancel);
         Ok(())

@@ -18,5 +18,5 @@ pub use body::Item;
 pub use inline_box::InlineBox;
 pub use life::LifeCell;
 pub use pinned::Pinned;
-pub use slot::{CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, POLICY, Placement, Slot, Urgency, Urgent};
-pub use table::{Completed, Table};
+pub use slot::{CLOSED, ENDS, FUTURE, IDLE_PRIORITY, LIMITED, POLICY, Placement, Slot, URGENT};
+pub use table::Table;

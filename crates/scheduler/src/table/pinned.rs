@@ -6,7 +6,6 @@ use std::ptr::NonNull;
 use filch_process_state::{Reason, State};
 use filch_processors::Awaited;
 
-use crate::handle::handle::Block;
 use crate::table::body::Task;
 use crate::table::pid::Pid;
 use crate::table::slot::Slot;
@@ -131,22 +130,13 @@ impl<P: Protocol> Drop for Pinned<P> {
     fn drop(&mut self) {
         let table = self.table();
         // SAFETY: the pin, which goes with this.
-        if unsafe { table.unpin(self.slot()) } {
-            // SAFETY: the table says so.
-            unsafe { free(table.owner()) };
+        if unsafe { table.unpin(self.slot()) }
+            // A table without a scheduler is freed by its user.
+            && let Some(owner) = table.owner()
+        {
+            // SAFETY: the table is retired, and this was the last pin: the table says so.
+            unsafe { Handle::lent(owner).free() };
         }
-    }
-}
-
-/// Frees the owner of a table, and so the table. One without a scheduler is freed by its user.
-///
-/// # Safety
-/// The table is retired, and the caller was the last that kept it.
-#[cold]
-unsafe fn free<P: Protocol>(owner: Option<NonNull<Block<P>>>) {
-    if let Some(owner) = owner {
-        // SAFETY: the caller's.
-        unsafe { Handle::lent(owner).free() };
     }
 }
 

@@ -13,7 +13,7 @@ use crate::process::command::{OpenCommand, dispatch};
 use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
 use crate::table::body::{Body, EventList, Task, WaitEnds, Waits};
-use crate::table::slot::{LIMITED, Slot, Urgent};
+use crate::table::slot::{ENDS, LIMITED, Slot, URGENT};
 use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
 use crate::turn::inbox::{Inbox, put_back, recall};
@@ -164,11 +164,14 @@ impl<P: Protocol> Driver<P> {
             self.handle.shared().aborted.fetch_add(1, Ordering::Relaxed);
             return Err(output.fail(ProcessError::ShutDown));
         }
-        match slot.urgency.take() {
-            Urgent::Nothing => Ok(false),
-            Urgent::Signal => Ok(true),
-            Urgent::End => Err(output.fail(ProcessError::Terminated)),
+        let hurries = slot.has(URGENT | ENDS);
+        if hurries {
+            if slot.has(ENDS) {
+                return Err(output.fail(ProcessError::Terminated));
+            }
+            slot.clear_urgent();
         }
+        Ok(hurries)
     }
 
     /// Fills the inbox from the backlog and the queue, up to the allowance of a step; looks further

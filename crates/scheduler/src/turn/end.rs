@@ -54,7 +54,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     }
     let tell = |item| handle.tell_end(item, pid, &reason);
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
-    let completed = unsafe { handle.table().complete(slot, tell) };
+    unsafe { handle.table().complete(slot, tell) };
     if let Some(told) = told {
         fire_all(handle, &told, pid, &reason);
     }
@@ -64,7 +64,9 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     }
     // Before the thread that joins the process is told: it finds room for another one.
     handle.leave();
-    completed.tell_into(&mut scratch.vacant, || output.take_exit());
+    let (table, batch) = (handle.table(), &mut scratch.vacant);
+    // SAFETY: ended above.
+    unsafe { table.tell_into(slot, batch, || output.take_exit()) };
 }
 
 /// Drops the events that no step was given. Returns the watches, to be fired.
