@@ -10,10 +10,10 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use crate::Protocol;
-use crate::table::body::{Backlog, Body, EventList, TimedStep, WaitEnds, Waits};
+use crate::table::body::{Backlog, Body, EventList, TimedStep, Waits};
 use crate::table::slot::Slot;
 use crate::turn::driver::After;
-use crate::turn::inbox::{put_back, recall};
+use crate::turn::inbox::Inbox;
 
 /// The share of a process with a backlog before others run.
 #[derive(Debug)]
@@ -88,21 +88,19 @@ impl Budget {
 
     /// Leaves one of many events for the step, while their cost is unknown: one that ends the wait,
     /// if the process waits for commands. The others become its backlog, so that the step is timed.
-    /// Returns the events that end a wait.
     #[cold]
     #[inline(never)]
     pub(crate) fn sample<P: Protocol>(
         &self,
         body: &mut Body<P>,
         events: &mut EventList<P>,
-        wait_ends: WaitEnds,
-    ) -> WaitEnds {
+        inbox: &mut Inbox<P>,
+    ) {
         body.sampled = true;
-        if self.slice.is_zero() {
-            return wait_ends;
+        if !self.slice.is_zero() {
+            inbox.put_back(body, events);
+            inbox.recall(body, events, 1);
         }
-        put_back(body, events);
-        recall(body, events, 1)
     }
 
     /// Returns what becomes of a process that is behind with its events after a turn; `None` if it

@@ -12,11 +12,11 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::process::command::{OpenCommand, dispatch};
 use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
-use crate::table::body::{Body, EventList, Task, WaitEnds, Waits};
+use crate::table::body::{Body, EventList, Task, Waits};
 use crate::table::slot::{ENDS, LIMITED, Slot, URGENT};
 use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
-use crate::turn::inbox::{Inbox, put_back, recall};
+use crate::turn::inbox::Inbox;
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]
@@ -109,27 +109,23 @@ impl<P: Protocol> Driver<P> {
         };
         let (events, output) = (&mut scratch.events, &mut scratch.output);
         let has_urgent_signal = self.end_asked(slot, output)?;
-        let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
+        let (mut inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
         let context = unsafe { Context::new(&self.handle, slot) };
-        let Inbox {
-            mut wait_ends,
-            pending,
-        } = inbox;
         let is_behind = more || body.has_backlog();
-        if is_behind && !body.sampled && wait_ends.end(body.waits, events) {
-            wait_ends = self.budget.sample(body, events, wait_ends);
+        if is_behind && !body.sampled && body.waits.end_by(inbox.completions, events) {
+            self.budget.sample(body, events, &mut inbox);
         }
-        if let Some(pending) = pending {
+        if let Some(pending) = inbox.pending.take() {
             let carried = pending.carry_out(&context, body);
             carried.map_err(|error| output.fail(error))?;
             // If it was replaced, `init` may have blocked, and each counter has one writer.
             scratch.worker = self.handle.worker();
         }
-        if !wait_ends.end(body.waits, events) {
+        if !body.waits.end_by(inbox.completions, events) {
             // It was woken for a signal, or for what the step before had drained already: the flag
             // is set after the push. A step would get no event that it waits for.
-            put_back(body, events);
+            inbox.put_back(body, events);
             if more {
                 body.cold().more = true;
             }
@@ -137,7 +133,7 @@ impl<P: Protocol> Driver<P> {
             let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
-        self.count(slot, body, events, wait_ends, scratch.worker);
+        self.count(slot, body, events, inbox.completions, scratch.worker);
         if is_behind {
             self.budget.begin_step(body, events.len(), more);
         }
@@ -185,12 +181,12 @@ impl<P: Protocol> Driver<P> {
         has_urgent_signal: bool,
     ) -> (Inbox<P>, bool) {
         let mut inbox = Inbox {
-            wait_ends: WaitEnds::default(),
+            completions: 0,
             pending: None,
         };
         let allowance = body.allowance as usize;
         if body.has_backlog() {
-            inbox.wait_ends = recall(body, events, allowance);
+            inbox.recall(body, events, allowance);
         }
         let room = allowance - events.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
@@ -198,7 +194,7 @@ impl<P: Protocol> Driver<P> {
             slot.events
                 .drain_up_to(room, |item| inbox.sort(item, slot, body, events))
         };
-        if more && (has_urgent_signal || !inbox.wait_ends.end(body.waits, events)) {
+        if more && (has_urgent_signal || !body.waits.end_by(inbox.completions, events)) {
             more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
         }
         (inbox, more)
@@ -234,7 +230,7 @@ impl<P: Protocol> Driver<P> {
         slot: &Slot<P>,
         body: &Body<P>,
         events: &EventList<P>,
-        wait_ends: WaitEnds,
+        completions: u32,
         worker: usize,
     ) {
         if slot.has(LIMITED) {
@@ -242,10 +238,10 @@ impl<P: Protocol> Driver<P> {
         }
         let counters = &self.handle.shared().counters[worker];
         counters.steps.add(1);
-        let others = events.len() as u64 - u64::from(wait_ends.completions);
+        let others = events.len() as u64 - u64::from(completions);
         if others > 0 {
             counters.messages.add(others);
-        } else if wait_ends.completions == 0 && slot.stats.commands() > 0 {
+        } else if completions == 0 && slot.stats.commands() > 0 {
             counters.empty_steps.add(1);
             slot.stats.empty_step();
         }
@@ -254,9 +250,9 @@ impl<P: Protocol> Driver<P> {
             // The step says anew what it waits for.
             slot.stats.set_future(false);
         }
-        if wait_ends.completions > 0 {
-            counters.completions.add(wait_ends.completions.into());
-            slot.stats.answer(wait_ends.completions);
+        if completions > 0 {
+            counters.completions.add(completions.into());
+            slot.stats.answer(completions);
         }
     }
 

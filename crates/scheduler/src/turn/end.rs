@@ -5,7 +5,7 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::link::watch::Watch;
 use crate::process::life_cycle;
-use crate::table::body::{ColdState, EventList};
+use crate::table::body::{Backlog, ColdState, EventList};
 use crate::table::slot::{LIMITED, Slot};
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
 
@@ -73,7 +73,8 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
 #[cold]
 #[inline(never)]
 fn empty<P: Protocol>(cold: ColdState<P>) -> Vec<Watch> {
-    drop_all_contained(cold.backlog.events);
+    let Backlog { completions, others, .. } = cold.backlog;
+    drop_all_contained(completions.into_iter().chain(others));
     cold.watches
 }
 

@@ -6,13 +6,14 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::link::watch::add;
 use crate::process::life_cycle::take_over;
 use crate::process::output::Successor;
-use crate::table::body::{Body, EventList, Item, Signal, WaitEnds, Waits};
+use crate::table::body::{Body, EventList, Item, Signal, Waits};
 use crate::table::slot::{Slot, TRAP_EXITS};
 use crate::{Context, Event, ProcessError, Protocol};
 
 /// The findings of a worker besides the events for the next step.
 pub(crate) struct Inbox<P: Protocol> {
-    pub(crate) wait_ends: WaitEnds,
+    /// The number of completions among the events.
+    pub(crate) completions: u32,
     /// The demands of signals. Few turns have any.
     pub(crate) pending: Option<Box<Pending<P>>>,
 }
@@ -37,11 +38,16 @@ impl<P: Protocol> Inbox<P> {
     ) {
         match item {
             Item::Event(event) => {
-                self.wait_ends.count(&event);
-                events.push_back(event);
+                self.add(event, events);
             }
             signal @ Item::Signal(_) => self.sort_signal(signal, slot, body, events),
         }
+    }
+
+    #[inline]
+    fn add(&mut self, event: Event<P>, events: &mut EventList<P>) {
+        self.completions += u32::from(matches!(event, Event::Completed { .. }));
+        events.push_back(event);
     }
 
     /// Obeys a signal. Not inlined, and given the whole item: so an event is moved whole, too.
@@ -71,7 +77,7 @@ impl<P: Protocol> Inbox<P> {
     /// Ends a wait for commands after events were stowed: if only the backlog has an event that
     /// ends it, takes that event from there, as the last of `max` events.
     pub(crate) fn pick(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
-        let ends = self.wait_ends.end(body.waits, events);
+        let ends = body.waits.end_by(self.completions, events);
         let cold = body.cold();
         cold.behind = true;
         if !ends && cold.backlog.has_wait_end() {
@@ -81,8 +87,7 @@ impl<P: Protocol> Inbox<P> {
                 cold.backlog.put_back(last);
             }
             if let Some(event) = cold.backlog.pop_wait_end() {
-                self.wait_ends.count(&event);
-                events.push_back(event);
+                self.add(event, events);
             }
         }
     }
@@ -120,6 +125,33 @@ impl<P: Protocol> Inbox<P> {
         }
     }
 
+    /// Puts events of the backlog into the events, up to `max` of them: if the process waits for
+    /// commands, first one that ends the wait.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn recall(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
+        let mut next = match body.waits {
+            Waits::Commands => body.cold().backlog.pop_wait_end(),
+            Waits::Turn | Waits::Events | Waits::Wakes => None,
+        };
+        let backlog = &mut body.cold().backlog;
+        while events.len() < max
+            && let Some(event) = next.take().or_else(|| backlog.pop())
+        {
+            self.add(event, events);
+        }
+    }
+
+    /// Puts the events back into the backlog, for later.
+    pub(crate) fn put_back(&mut self, body: &mut Body<P>, events: &mut EventList<P>) {
+        self.completions = 0;
+        while let Some(event) = events.pop_back() {
+            let cold = body.cold();
+            cold.behind = true;
+            cold.backlog.put_back(event);
+        }
+    }
+
     fn pending(&mut self) -> &mut Pending<P> {
         self.pending.get_or_insert_with(|| {
             Box::new(Pending {
@@ -152,39 +184,5 @@ impl<P: Protocol> Pending<P> {
         // Those that the end has left over: their destructors are user code.
         drop_all_contained(successors);
         outcome
-    }
-}
-
-/// Puts events of the backlog into the events, up to `max` of them: if the process waits for
-/// commands, first one that ends the wait.
-#[cold]
-#[inline(never)]
-pub(crate) fn recall<P: Protocol>(
-    body: &mut Body<P>,
-    events: &mut EventList<P>,
-    max: usize,
-) -> WaitEnds {
-    let mut ends = WaitEnds::default();
-    let waits = body.waits;
-    let backlog = &mut body.cold().backlog;
-    let mut next = match waits {
-        Waits::Commands => backlog.pop_wait_end(),
-        Waits::Turn | Waits::Events | Waits::Wakes => None,
-    };
-    while events.len() < max
-        && let Some(event) = next.take().or_else(|| backlog.pop())
-    {
-        ends.count(&event);
-        events.push_back(event);
-    }
-    ends
-}
-
-/// Puts the events back into the backlog, for later.
-pub(crate) fn put_back<P: Protocol>(body: &mut Body<P>, events: &mut EventList<P>) {
-    while let Some(event) = events.pop_back() {
-        let cold = body.cold();
-        cold.behind = true;
-        cold.backlog.put_back(event);
     }
 }
