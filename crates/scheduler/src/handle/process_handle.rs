@@ -124,7 +124,8 @@ impl<P: Protocol> ProcessHandle<P> {
                 return None;
             }
             if deadline.is_none() {
-                self.process.help();
+                let scheduler = self.process.scheduler();
+                scheduler.shared().processors.help(&self.process);
             }
         }
         let exit = poll_until(deadline, poll_fn(|context| self.poll_exit(context)));

@@ -11,7 +11,7 @@ use crate::link::watch::{Watch, WatchKind, add};
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
 use crate::protocol::error_by_display;
-use crate::table::body::{Body, NewProcess, ProcessBox, Waits, process_box};
+use crate::table::body::{Body, NewProcess, ProcessBox, Task, Waits, process_box};
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
 use crate::table::slot::{IDLE_PRIORITY, LIMITED, Placement};
@@ -134,7 +134,9 @@ impl<P: Protocol> Handle<P> {
             let _ = self.ask_to_end(pid, Cancel::shutdown());
         }
         if as_guest {
-            place.run_here();
+            // Here, if a worker is idle.
+            let processors = &self.shared().processors;
+            processors.run_awaited(Task::of(slot), &place);
         } else {
             self.enqueue_new(slot);
         }

@@ -38,16 +38,12 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// The signal, as the process had ended.
-    pub(crate) fn signal(&self, to: Pid, signal: Signal<P>) -> Result<Wake, Signal<P>> {
-        let Some(process) = self.pin(to) else {
-            return Err(signal);
-        };
+    pub(crate) fn signal(&self, to: Pid, signal: Signal<P>) -> Result<Wake, Item<P>> {
         let (reason, item) = (signal.wakes(), Item::Signal(signal));
-        let pushed = self.push(process.slot(), item, reason, |slot| self.enqueue(slot));
-        pushed.map_err(|item| match item {
-            Item::Signal(signal) => signal,
-            Item::Event(_) => unreachable!("the queue hands back what was pushed"),
-        })
+        match self.pin(to) {
+            Some(process) => self.push(process.slot(), item, reason, |slot| self.enqueue(slot)),
+            None => Err(item),
+        }
     }
 
     /// Asks the process `pid` to end: it gets [`Event::Cancel`], with the `reason`, after the
@@ -71,9 +67,8 @@ impl<P: Protocol> Handle<P> {
     pub fn ask_to_end(&self, pid: Pid, cancel: Cancel) -> Result<(), NoSuchProcess> {
         let process = self.pin(pid).ok_or(NoSuchProcess { pid })?;
         let item = Item::Event(Event::Cancel(cancel));
-        let asked = self.push(process.slot(), item, Reason::Cancel, |slot| {
-            self.enqueue(slot);
-        });
+        let enqueue = |slot: &_| self.enqueue(slot);
+        let asked = self.push(process.slot(), item, Reason::Cancel, enqueue);
         asked.map(drop).map_err(|_| NoSuchProcess { pid })
     }
 
@@ -103,7 +98,7 @@ impl<P: Protocol> Handle<P> {
         let signal = Signal::Upgrade(Successor::new(Box::new(process), method, input));
         match self.signal(pid, signal) {
             Ok(_) => Ok(()),
-            Err(Signal::Upgrade(successor)) => {
+            Err(Item::Signal(Signal::Upgrade(successor))) => {
                 let Successor { process, input, .. } = *successor;
                 let reason = NotAdmitted::Condition(Box::new(NoSuchProcess { pid }));
                 let refused = Refused::new(process, input);

@@ -81,7 +81,7 @@ impl Watch {
     ///
     /// A watched process is not woken for it, and forgets it when other watches are added.
     pub fn cancel(&self) -> bool {
-        // ORDERING: Relaxed: for the process that is not to be told, see `is_cancelled`.
+        // ORDERING: Relaxed: for the process that is not to be told, see `state`.
         let in_time = self.0.state.swap(CANCELLED, Ordering::Relaxed) == ARMED;
         if in_time {
             drop(lock(&self.0.call).take());
@@ -90,17 +90,16 @@ impl Watch {
     }
 
     /// Checks if it was cancelled, as far as the calling worker, which would deliver its end,
-    /// knows. If a process cancels it in a step, the workers of all later steps see that: the edges
-    /// of its state order them.
+    /// knows.
     pub(crate) fn is_cancelled(&self) -> bool {
-        // ORDERING: Relaxed: see above.
-        self.0.state.load(Ordering::Relaxed) == CANCELLED
+        self.state() == CANCELLED
     }
 
-    fn is_armed(&self) -> bool {
-        // ORDERING: Relaxed: a sweep that comes a moment too early or too late keeps or drops one
-        // reference.
-        self.0.state.load(Ordering::Relaxed) == ARMED
+    fn state(&self) -> u8 {
+        // ORDERING: Relaxed: if a process cancels it in a step, the workers of all later steps see
+        // that: the edges of its state order them. A sweep that comes a moment too early or too
+        // late keeps or drops one reference.
+        self.0.state.load(Ordering::Relaxed)
     }
 
     /// Checks if it links two processes.
@@ -149,7 +148,7 @@ impl fmt::Debug for Watch {
 /// armed at a time, at an amortised constant cost.
 pub(crate) fn add(list: &mut Vec<Watch>, watch: Watch) {
     if list.len() == list.capacity() {
-        list.retain(Watch::is_armed);
+        list.retain(|watch| watch.state() == ARMED);
         list.reserve_exact(list.len().max(1));
     }
     list.push(watch);

@@ -74,8 +74,6 @@ pub(crate) struct Body<P: Protocol> {
 pub(crate) struct ColdState<P: Protocol> {
     /// Events that were drained before a step could have them.
     pub(crate) backlog: Backlog<P>,
-    /// Set in a turn if the queue had more than was drained.
-    pub(crate) more: bool,
     /// Set when there is more than a step is given, until it has caught up.
     pub(crate) behind: bool,
     /// The time since when it has gone on with its backlog, step after step.
@@ -104,7 +102,6 @@ impl<P: Protocol> Body<P> {
         self.cold.get_or_insert_with(|| {
             Box::new(ColdState {
                 backlog: Backlog::new(),
-                more: false,
                 behind: false,
                 since: None,
                 timed: None,

@@ -121,7 +121,7 @@ impl<P: Protocol> LifeCell<P> {
     /// used up, and has left the exit to it.
     unsafe fn tell(&self, waiter: Waiter<P>) {
         let _ = match waiter {
-            Waiter::Waker(waker) | Waiter::Process(waker) => catch_panic(|| waker.wake()),
+            Waiter::Waker(waker) => catch_panic(|| waker.wake()),
             Waiter::Call(call) => {
                 // SAFETY: the caller's.
                 let exit = unsafe { self.take() };
@@ -144,12 +144,9 @@ impl<P: Protocol> LifeCell<P> {
             if is_own && self.word.load(Ordering::Relaxed) == process_word(waker) {
                 return Poll::Pending;
             }
-            let waiter = match is_own {
-                true => Waiter::Process(waker.clone()),
-                false => Waiter::Waker(waker.clone()),
-            };
+            let waiter = Waiter::Waker(waker.clone());
             self.forget();
-            if self.await_end(waiter).is_ok() {
+            if self.await_end(waiter, is_own).is_ok() {
                 return Poll::Pending;
             }
         }
@@ -200,18 +197,18 @@ impl<P: Protocol> LifeCell<P> {
     /// # Safety
     /// As for `poll`, and the caller gives the handle's right to the exit up. No waker is left.
     pub unsafe fn leave(&self, call: Option<Box<dyn FnOnce(Exit<P>) + Send>>) {
-        if let Err(waiter) = self.await_end(Waiter::Call(call)) {
+        if let Err(waiter) = self.await_end(Waiter::Call(call), false) {
             // SAFETY: the process has ended, which was acquired; the rest is the caller's.
             unsafe { self.tell(waiter) };
         }
     }
 
-    /// Leaves a waiter to be told of the end.
+    /// Leaves a waiter to be told of the end. A process's waker `is_own`.
     ///
     /// # Errors
     /// The waiter, if the process has ended.
-    fn await_end(&self, waiter: Waiter<P>) -> Result<(), Waiter<P>> {
-        let word = waiter.into_word();
+    fn await_end(&self, waiter: Waiter<P>, is_own: bool) -> Result<(), Waiter<P>> {
+        let word = waiter.into_word(is_own);
         // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure
         // Acquire: as in `is_set`.
         let waits = self.word.compare_exchange(
@@ -282,8 +279,6 @@ debug_fields!(LifeCell<P>, "LifeCell");
 enum Waiter<P: Protocol> {
     /// A future, or a thread, which then takes the exit.
     Waker(Waker),
-    /// The waker of a process of this protocol.
-    Process(Waker),
     /// A callback for the exit, which is dropped without one; nobody waits.
     Call(Option<Box<dyn FnOnce(Exit<P>) + Send>>),
 }
@@ -303,10 +298,11 @@ fn process_word<P: Protocol>(waker: &Waker) -> *mut Waiter<P> {
 }
 
 impl<P: Protocol> Waiter<P> {
-    /// Turns it into one word, which owns it: mostly the address of its box.
-    fn into_word(self) -> *mut Self {
+    /// Turns it into one word, which owns it: the address of its box, unless it is a process's own
+    /// waker, or nobody.
+    fn into_word(self, is_own: bool) -> *mut Self {
         match self {
-            Self::Process(waker) => process_word(&ManuallyDrop::new(waker)),
+            Self::Waker(waker) if is_own => process_word(&ManuallyDrop::new(waker)),
             Self::Call(None) => nobody(),
             boxed => Box::into_raw(Box::new(boxed)),
         }
@@ -326,7 +322,7 @@ impl<P: Protocol> Waiter<P> {
         }
         let data = word.map_addr(|address| address & !PROCESS);
         // SAFETY: of a waker that `into_word` has not dropped (contract).
-        Self::Process(unsafe { context::from_data::<P>(data.cast()) })
+        Self::Waker(unsafe { context::from_data::<P>(data.cast()) })
     }
 }
 

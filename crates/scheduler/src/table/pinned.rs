@@ -91,37 +91,20 @@ impl<P: Protocol> Pinned<P> {
         !(slot.events.is_closed() && slot.state.state() == State::Complete)
     }
 
-    /// Takes the process's steps until it has ended, if it is the next in the global run queue, and
-    /// a worker is idle.
-    pub(crate) fn help(&self) {
-        (self.scheduler().shared().processors).help(&AwaitedEnd(self.slot()));
-    }
-
     /// Makes the process take another turn, without an event, if it still lives.
     pub(crate) fn nudge(&self) {
         self.scheduler().wake(self.slot(), Reason::Message);
     }
-
-    /// Runs the process, which is Ready and in no run queue, on the calling thread, if a worker is
-    /// idle; else puts it into a run queue.
-    pub(crate) fn run_here(&self) {
-        let slot = self.slot();
-        let scheduler = self.scheduler();
-        let processors = &scheduler.shared().processors;
-        processors.run_awaited(Task::of(slot), &AwaitedEnd(slot));
-    }
 }
 
-/// The end of a process, whose slot the caller pins.
-struct AwaitedEnd<'pinned, P: Protocol>(&'pinned Slot<P>);
-
-impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
+/// Awaits the end of the process.
+impl<P: Protocol> Awaited<Task<P>> for Pinned<P> {
     fn is_over(&self) -> bool {
-        self.0.life.is_set()
+        self.slot().life.is_set()
     }
 
     fn is(&self, task: &Task<P>) -> bool {
-        task.is_of(self.0)
+        task.is_of(self.slot())
     }
 }
 

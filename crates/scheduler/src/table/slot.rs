@@ -205,17 +205,8 @@ impl<P: Protocol> Slot<P> {
         unsafe { self.life.clear() };
         if self.has(POLICY) {
             // SAFETY: as above.
-            unsafe { self.drop_policy() };
+            drop_contained(self.policy.with_mut(|policy| unsafe { (*policy).take() }));
         }
-    }
-
-    /// # Safety
-    /// As for `clear`.
-    #[cold]
-    #[inline(never)]
-    unsafe fn drop_policy(&self) {
-        // SAFETY: the caller's.
-        drop_contained(self.policy.with_mut(|policy| unsafe { (*policy).take() }));
     }
 
     /// Returns the occupant's thread, or 0. For the worker that has it from a run queue.

@@ -78,11 +78,7 @@ impl<P: Protocol> Table<P> {
         let slot = self.slot(self.slots.allocate()?);
         slot.furnish(placement, NonNull::from(self));
         let generation = slot.occupancy.occupy(2);
-        debug_assert_eq!(
-            generation,
-            slot.events.generation(),
-            "lives are counted alike"
-        );
+        debug_assert_eq!(generation, slot.events.generation(), "counted alike");
         Ok(slot)
     }
 
@@ -120,12 +116,9 @@ impl<P: Protocol> Table<P> {
     }
 
     /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and
-    /// wakes it. Lock-free, and without a pin: the queue itself refuses items for an earlier
-    /// generation.
-    ///
-    /// If the process ends between the push and the wake-up, the item is dropped with it: by the
-    /// thread that ends it, by this call, or by another late sender (see [`wake`](Self::wake)). The
-    /// wake-up may reach the slot's next occupant, which then takes a turn for nothing.
+    /// [wakes](Self::wake) it. Lock-free, and without a pin: the queue itself refuses items for an
+    /// earlier generation. If the process ends before it is woken, the item is dropped with it, and
+    /// the wake-up may reach the slot's next occupant, which then takes a turn for nothing.
     ///
     /// # Errors
     /// The item, if the process has ended.
@@ -155,13 +148,10 @@ impl<P: Protocol> Table<P> {
     }
 
     /// Wakes the process in that slot, after a push into its queue, or when the reason itself is
-    /// the event. The answer says what the caller must do, and is never [`Wake::Dispose`]: if the
-    /// process has ended and no thread has its queue, this empties it: [`Wake::Refused`].
-    ///
-    /// So the last of the thread that ends a process and of the late senders empties the queue:
-    /// nothing is left there when all of them are done, even if a pin keeps the process in the
-    /// table. Lock-free: it empties the queue again only because another sender came late
-    /// meanwhile.
+    /// the event. Lock-free. The answer says what the caller must do, and is never
+    /// [`Wake::Dispose`]: if the process has ended and no thread has its queue, this empties it:
+    /// [`Wake::Refused`]. So the last of the late senders leaves nothing there, even if a pin keeps
+    /// the process in the table.
     #[inline]
     pub fn wake(&self, slot: &Slot<P>, reason: Reason) -> Wake {
         match slot.state.wake(reason) {
@@ -220,7 +210,7 @@ impl<P: Protocol> Table<P> {
 
     /// Gives back one pin on the slot. Returns true if it was the last one of a table that is
     /// [retired](Self::retire): then the caller must free the table. Else the table may be gone on
-    /// return, unless the caller has one of its owners' references.
+    /// return, unless the caller is one of its owners.
     ///
     /// # Safety
     /// The slot is one of the table. The caller holds that pin, by [`occupy`](Self::occupy) or

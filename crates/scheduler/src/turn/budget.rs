@@ -6,7 +6,6 @@
 //! slice. A process that keeps up with its events pays nothing: the clock is read for it only when
 //! it first has many; it is then given one of them, to measure its cost.
 
-use std::mem;
 use std::time::{Duration, Instant};
 
 use crate::Protocol;
@@ -61,24 +60,18 @@ impl Budget {
         }
     }
 
-    /// Returns the number of events to move in search of one that matters behind those of the step:
-    /// no limit if `all`, for an urgent signal, which may end the process.
-    pub(crate) const fn look_ahead(&self, all: bool) -> usize {
-        if all {
-            usize::MAX
-        } else {
-            (self.events as usize).saturating_mul(LOOK_AHEAD)
-        }
+    /// Returns the number of events to move in search of one that ends a wait, behind those of the
+    /// step.
+    pub(crate) fn look_ahead(&self) -> usize {
+        (self.events as usize).saturating_mul(LOOK_AHEAD)
     }
 
-    /// Prepares a step with so many `events`, of a process that has more: in its queue, if there is
-    /// `more`, or in its backlog. The step is timed. The slice begins here, so that the first step
-    /// counts, however slow it is.
+    /// Prepares a step with so many `events`, of a process that has more. The step is timed. The
+    /// slice begins here, so that the first step counts, however slow it is.
     #[cold]
     #[inline(never)]
-    pub(crate) fn begin_step<P: Protocol>(&self, body: &mut Body<P>, events: usize, more: bool) {
+    pub(crate) fn begin_step<P: Protocol>(&self, body: &mut Body<P>, events: usize) {
         let cold = body.cold();
-        cold.more = more;
         if !self.slice.is_zero() {
             let (began, events) = ((self.clock)(), events as u32);
             cold.since.get_or_insert(began);
@@ -104,7 +97,7 @@ impl Budget {
     }
 
     /// Returns what becomes of a process that is behind with its events after a turn; `None` if it
-    /// has caught up, or waits for an event that is not there.
+    /// has caught up, or waits for an event that is not there. There is `more` in its queue, or not.
     ///
     /// # Safety
     /// The caller has the process whose slot and body these are.
@@ -114,11 +107,15 @@ impl Budget {
         &self,
         slot: &Slot<P>,
         body: &mut Body<P>,
+        more: bool,
     ) -> Option<After> {
-        let step = body.cold.as_mut().and_then(|cold| cold.timed.take());
+        if body.cold.is_none() && !more {
+            return None;
+        }
+        let step = body.cold().timed.take();
         let timed = step.map(|step| self.learn(body, step));
         // SAFETY: as ours.
-        unsafe { is_behind(slot, body) }.then(|| match self.goes_on(body, timed) {
+        unsafe { is_behind(slot, body, more) }.then(|| match self.goes_on(body, timed) {
             true => After::Again,
             false => After::GaveWay,
         })
@@ -168,12 +165,9 @@ impl Budget {
 ///
 /// # Safety
 /// The caller has the process whose slot and body these are.
-unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>) -> bool {
+unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>, more: bool) -> bool {
     let waits = body.waits;
-    let Some(cold) = &mut body.cold else {
-        return false;
-    };
-    let more = mem::take(&mut cold.more);
+    let cold = body.cold();
     let left = match waits {
         Waits::Commands => cold.backlog.has_wait_end(),
         _ => !cold.backlog.is_empty(),

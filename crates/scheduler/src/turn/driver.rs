@@ -126,21 +126,18 @@ impl<P: Protocol> Driver<P> {
             // It was woken for a signal, or for what the step before had drained already: the flag
             // is set after the push. A step would get no event that it waits for.
             inbox.put_back(body, events);
-            if more {
-                body.cold().more = true;
-            }
             // SAFETY: as for the body.
-            let backlogged = unsafe { self.budget.backlogged(slot, body) };
+            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
         self.count(slot, body, events, inbox.completions, scratch.worker);
         if is_behind {
-            self.budget.begin_step(body, events.len(), more);
+            self.budget.begin_step(body, events.len());
         }
         body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
         if body.cold.is_some() {
             // SAFETY: as for the body.
-            let backlogged = unsafe { self.budget.backlogged(slot, body) };
+            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
         Ok(let_go(slot, body.waits))
@@ -212,7 +209,7 @@ impl<P: Protocol> Driver<P> {
         events: &mut EventList<P>,
         all: bool,
     ) -> bool {
-        let max = self.budget.look_ahead(all);
+        let max = if all { usize::MAX } else { self.budget.look_ahead() };
         // SAFETY: the worker that has the process, which is the caller, is its queue's one
         // consumer.
         let more = unsafe {
@@ -316,15 +313,6 @@ impl<P: Protocol> Driver<P> {
             slot.stats.ask(opened as u32);
             self.handle.counters().commands.add(opened as u64);
         }
-        if !output.commands.is_empty() {
-            self.dispatch(slot, context, output);
-        }
-        output.settled();
-    }
-
-    /// Hands the commands of a step to the handler. A function of its own, as most steps have none.
-    #[inline(never)]
-    fn dispatch(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for (tag, command) in output.commands.drain(..) {
             slot.stats.ask(1);
@@ -332,6 +320,7 @@ impl<P: Protocol> Driver<P> {
             let outstanding = OpenCommand::new(context.pin(), tag);
             dispatch(handler, command, &self.handle, outstanding);
         }
+        output.settled();
     }
 }
 

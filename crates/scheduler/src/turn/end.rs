@@ -3,7 +3,6 @@
 use filch_slab::Batch;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
-use crate::link::watch::Watch;
 use crate::process::life_cycle;
 use crate::table::body::{Backlog, ColdState, EventList};
 use crate::table::slot::{LIMITED, Slot};
@@ -32,7 +31,6 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
-    let told = cold.map(|cold| empty(*cold));
     if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
         && output.error().is_none()
     {
@@ -55,8 +53,8 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let tell = |item| handle.tell_end(item, pid, &reason);
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
     unsafe { handle.table().complete(slot, tell) };
-    if let Some(told) = told {
-        fire_all(handle, &told, pid, &reason);
+    if let Some(cold) = cold {
+        empty(handle, *cold, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
     if let Some(observer) = &handle.shared().observer {
@@ -69,20 +67,14 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     unsafe { table.tell_into(slot, batch, || output.take_exit()) };
 }
 
-/// Drops the events that no step was given. Returns the watches, to be fired.
+/// Drops the events that no step was given, and fires the watches.
 #[cold]
 #[inline(never)]
-fn empty<P: Protocol>(cold: ColdState<P>) -> Vec<Watch> {
+fn empty<P: Protocol>(handle: &Handle<P>, cold: ColdState<P>, pid: Pid, reason: &ExitReason) {
     let Backlog { completions, others, .. } = cold.backlog;
     drop_all_contained(completions.into_iter().chain(others));
-    cold.watches
-}
-
-#[cold]
-#[inline(never)]
-fn fire_all<P: Protocol>(handle: &Handle<P>, told: &[Watch], pid: Pid, reason: &ExitReason) {
-    for watch in told {
-        handle.fire(watch, pid, reason);
+    for watch in cold.watches {
+        handle.fire(&watch, pid, reason);
     }
 }
 

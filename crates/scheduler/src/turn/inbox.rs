@@ -37,9 +37,7 @@ impl<P: Protocol> Inbox<P> {
         events: &mut EventList<P>,
     ) {
         match item {
-            Item::Event(event) => {
-                self.add(event, events);
-            }
+            Item::Event(event) => self.add(event, events),
             signal @ Item::Signal(_) => self.sort_signal(signal, slot, body, events),
         }
     }
@@ -75,20 +73,12 @@ impl<P: Protocol> Inbox<P> {
     }
 
     /// Ends a wait for commands after events were stowed: if only the backlog has an event that
-    /// ends it, takes that event from there, as the last of `max` events.
+    /// ends it, takes up to `max` events again, that one first.
     pub(crate) fn pick(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
-        let ends = body.waits.end_by(self.completions, events);
-        let cold = body.cold();
-        cold.behind = true;
-        if !ends && cold.backlog.has_wait_end() {
-            if events.len() == max
-                && let Some(last) = events.pop_back()
-            {
-                cold.backlog.put_back(last);
-            }
-            if let Some(event) = cold.backlog.pop_wait_end() {
-                self.add(event, events);
-            }
+        body.cold().behind = true;
+        if !body.waits.end_by(self.completions, events) && body.cold().backlog.has_wait_end() {
+            self.put_back(body, events);
+            self.recall(body, events, max);
         }
     }
 
