@@ -85,7 +85,8 @@ impl Processes {
         // SAFETY: the caller's; the process's pin is given up by this alone.
         unsafe {
             self.0.complete(slot, drop);
-            self.0.tell_into(slot, &mut batch, || Ok(Outcome::Output(exit)));
+            self.0
+                .tell_into(slot, &mut batch, || Ok(Outcome::Output(exit)));
         }
         self.0.give_back(&mut batch);
     }

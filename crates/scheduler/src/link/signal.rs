@@ -38,12 +38,16 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// The signal, as the process had ended.
-    pub(crate) fn signal(&self, to: Pid, signal: Signal<P>) -> Result<Wake, Item<P>> {
+    pub(crate) fn signal(&self, to: Pid, signal: Signal<P>) -> Result<Wake, Signal<P>> {
+        let Some(process) = self.pin(to) else {
+            return Err(signal);
+        };
         let (reason, item) = (signal.wakes(), Item::Signal(signal));
-        match self.pin(to) {
-            Some(process) => self.push(process.slot(), item, reason, |slot| self.enqueue(slot)),
-            None => Err(item),
-        }
+        let pushed = self.push(process.slot(), item, reason, |slot| self.enqueue(slot));
+        pushed.map_err(|item| match item {
+            Item::Signal(signal) => signal,
+            Item::Event(_) => unreachable!("the queue hands back what was pushed"),
+        })
     }
 
     /// Asks the process `pid` to end: it gets [`Event::Cancel`], with the `reason`, after the
@@ -98,7 +102,7 @@ impl<P: Protocol> Handle<P> {
         let signal = Signal::Upgrade(Successor::new(Box::new(process), method, input));
         match self.signal(pid, signal) {
             Ok(_) => Ok(()),
-            Err(Item::Signal(Signal::Upgrade(successor))) => {
+            Err(Signal::Upgrade(successor)) => {
                 let Successor { process, input, .. } = *successor;
                 let reason = NotAdmitted::Condition(Box::new(NoSuchProcess { pid }));
                 let refused = Refused::new(process, input);

@@ -41,10 +41,12 @@ type Call = Box<dyn FnOnce(&ExitReason) + Send>;
 /// The direction of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WatchKind {
-    /// `by`, or a callback, is told of the end of `with`.
+    /// `by` is told of the end of `with`.
     Monitor,
     /// Each is told of the other's end, and perhaps ends by it.
     Link,
+    /// A callback is told of the end of `with`.
+    Call,
 }
 
 /// Neither fired nor cancelled.
@@ -119,7 +121,11 @@ impl Watch {
 
     /// Returns the process at the other end from `one`.
     pub fn other_than(&self, one: Pid) -> Pid {
-        if self.0.by == one { self.0.with } else { self.0.by }
+        if self.0.by == one {
+            self.0.with
+        } else {
+            self.0.by
+        }
     }
 }
 
@@ -219,7 +225,7 @@ impl<P: Protocol> Handle<P> {
     /// If the process has ended, or never was, `call` runs here, with
     /// [`ExitReason::NoSuchProcess`]. The process's acts happen before the call.
     pub fn at_end(&self, pid: Pid, call: impl FnOnce(&ExitReason) + Send + 'static) -> Watch {
-        let watch = Watch::new(WatchKind::Monitor, pid, pid, Some(Box::new(call)));
+        let watch = Watch::new(WatchKind::Call, pid, pid, Some(Box::new(call)));
         self.attach(pid, &watch);
         watch
     }
@@ -249,9 +255,9 @@ impl<P: Protocol> Handle<P> {
         if !watch.fire() {
             return;
         }
-        let call = lock(&watch.0.call).take();
-        if let Some(call) = call {
-            let _ = catch_panic(|| call(reason));
+        if watch.0.kind == WatchKind::Call {
+            let call = lock(&watch.0.call).take();
+            let _ = catch_panic(|| call.map(|call| call(reason)));
             return;
         }
         let (watch, reason) = (watch.clone(), reason.clone());

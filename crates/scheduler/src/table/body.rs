@@ -229,8 +229,8 @@ pub(crate) type EventList<P> = VecDeque<Event<P>>;
 /// stand behind more messages than a step is given; or an urgent signal stands behind events.
 pub(crate) struct Backlog<P: Protocol> {
     /// The completions, which come first.
-    pub(crate) completions: EventList<P>,
-    pub(crate) others: EventList<P>,
+    completions: EventList<P>,
+    others: EventList<P>,
     /// The number of cancels among the others.
     cancels: usize,
 }

@@ -125,7 +125,8 @@ impl<P: Protocol> LifeCell<P> {
             Waiter::Call(call) => {
                 // SAFETY: the caller's.
                 let exit = unsafe { self.take() };
-                catch_panic(|| if let Some(call) = call { call(exit) })
+                // Without a call, a box of nothing: no allocation.
+                catch_panic(|| call.unwrap_or_else(|| Box::new(drop))(exit))
             }
         };
     }
@@ -211,14 +212,13 @@ impl<P: Protocol> LifeCell<P> {
         let word = waiter.into_word(is_own);
         // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure
         // Acquire: as in `is_set`.
-        let waits = self.word.compare_exchange(
-            ptr::null_mut(),
-            word,
-            Ordering::Release,
-            Ordering::Acquire,
-        );
+        let waits =
+            self.word
+                .compare_exchange(ptr::null_mut(), word, Ordering::Release, Ordering::Acquire);
         // SAFETY: made just now, and not put there.
-        waits.map(drop).map_err(|_| unsafe { Waiter::from_word(word) })
+        waits
+            .map(drop)
+            .map_err(|_| unsafe { Waiter::from_word(word) })
     }
 
     /// Takes the exit out.

@@ -105,7 +105,10 @@ pub struct NoSuchProcess {
 impl fmt::Display for NoSuchProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pid = self.pid;
-        write!(f, "no such process: {pid} has ended, or is of another scheduler")
+        write!(
+            f,
+            "no such process: {pid} has ended, or is of another scheduler"
+        )
     }
 }
 

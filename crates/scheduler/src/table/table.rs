@@ -225,12 +225,7 @@ impl<P: Protocol> Table<P> {
     /// Cleans the slot and gives it back by `release`, if the caller is the last thread out: the
     /// next occupant must find the queue open and empty. Returns true if `release` does.
     #[inline]
-    fn leave(
-        &self,
-        unpinned: Unpinned,
-        slot: &Slot<P>,
-        release: impl FnOnce(u32) -> bool,
-    ) -> bool {
+    fn leave(&self, unpinned: Unpinned, slot: &Slot<P>, release: impl FnOnce(u32) -> bool) -> bool {
         if unpinned == Unpinned::Others {
             return false;
         }

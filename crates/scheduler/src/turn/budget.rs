@@ -109,10 +109,7 @@ impl Budget {
         body: &mut Body<P>,
         more: bool,
     ) -> Option<After> {
-        if body.cold.is_none() && !more {
-            return None;
-        }
-        let step = body.cold().timed.take();
+        let step = body.cold.as_mut().and_then(|cold| cold.timed.take());
         let timed = step.map(|step| self.learn(body, step));
         // SAFETY: as ours.
         unsafe { is_behind(slot, body, more) }.then(|| match self.goes_on(body, timed) {
@@ -166,17 +163,20 @@ impl Budget {
 /// # Safety
 /// The caller has the process whose slot and body these are.
 unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>, more: bool) -> bool {
-    let waits = body.waits;
-    let cold = body.cold();
-    let left = match waits {
-        Waits::Commands => cold.backlog.has_wait_end(),
-        _ => !cold.backlog.is_empty(),
+    let left = match (&body.cold, body.waits) {
+        (None, _) => false,
+        (Some(cold), Waits::Commands) => cold.backlog.has_wait_end(),
+        (Some(cold), _) => !cold.backlog.is_empty(),
     };
     if more || left {
-        cold.behind = true;
+        body.cold().behind = true;
         return true;
     }
-    if cold.behind && cold.backlog.is_empty() && slot.events.is_empty() {
+    if let Some(cold) = &mut body.cold
+        && cold.behind
+        && cold.backlog.is_empty()
+        && slot.events.is_empty()
+    {
         // SAFETY: the caller, which has the process, is its queue's one consumer.
         unsafe { slot.events.shrink() };
         if cold.watches.is_empty() {

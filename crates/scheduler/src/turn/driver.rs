@@ -209,7 +209,11 @@ impl<P: Protocol> Driver<P> {
         events: &mut EventList<P>,
         all: bool,
     ) -> bool {
-        let max = if all { usize::MAX } else { self.budget.look_ahead() };
+        let max = if all {
+            usize::MAX
+        } else {
+            self.budget.look_ahead()
+        };
         // SAFETY: the worker that has the process, which is the caller, is its queue's one
         // consumer.
         let more = unsafe {
@@ -313,6 +317,15 @@ impl<P: Protocol> Driver<P> {
             slot.stats.ask(opened as u32);
             self.handle.counters().commands.add(opened as u64);
         }
+        if !output.commands.is_empty() {
+            self.dispatch(slot, context, output);
+        }
+        output.settled();
+    }
+
+    /// Hands the commands of a step to the handler. A function of its own, as most steps have none.
+    #[inline(never)]
+    fn dispatch(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for (tag, command) in output.commands.drain(..) {
             slot.stats.ask(1);
@@ -320,7 +333,6 @@ impl<P: Protocol> Driver<P> {
             let outstanding = OpenCommand::new(context.pin(), tag);
             dispatch(handler, command, &self.handle, outstanding);
         }
-        output.settled();
     }
 }
 

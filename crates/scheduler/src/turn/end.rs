@@ -1,10 +1,10 @@
 //! The end of a process: in one order, even if the user's code panics on the way.
 
 use filch_slab::Batch;
-use filch_sync::panic::{catch_panic, drop_all_contained};
+use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::process::life_cycle;
-use crate::table::body::{Backlog, ColdState, EventList};
+use crate::table::body::{ColdState, EventList};
 use crate::table::slot::{LIMITED, Slot};
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
 
@@ -53,8 +53,8 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let tell = |item| handle.tell_end(item, pid, &reason);
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
     unsafe { handle.table().complete(slot, tell) };
-    if let Some(cold) = cold {
-        empty(handle, *cold, pid, &reason);
+    if let Some(mut cold) = cold {
+        empty(handle, &mut cold, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
     if let Some(observer) = &handle.shared().observer {
@@ -70,11 +70,12 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
 /// Drops the events that no step was given, and fires the watches.
 #[cold]
 #[inline(never)]
-fn empty<P: Protocol>(handle: &Handle<P>, cold: ColdState<P>, pid: Pid, reason: &ExitReason) {
-    let Backlog { completions, others, .. } = cold.backlog;
-    drop_all_contained(completions.into_iter().chain(others));
-    for watch in cold.watches {
-        handle.fire(&watch, pid, reason);
+fn empty<P: Protocol>(handle: &Handle<P>, cold: &mut ColdState<P>, pid: Pid, reason: &ExitReason) {
+    while let Some(event) = cold.backlog.pop() {
+        drop_contained(event);
+    }
+    for watch in &cold.watches {
+        handle.fire(watch, pid, reason);
     }
 }
 

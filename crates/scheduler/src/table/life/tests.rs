@@ -42,7 +42,9 @@ fn a_waiter_is_freed_once() {
     cell.forget();
     assert_eq!(clones(), [1, 1, 1], "the end has taken it");
     // ORDERING: Relaxed: one thread.
-    let woken = wakers.each_ref().map(|waker| waker.0.load(Ordering::Relaxed));
+    let woken = wakers
+        .each_ref()
+        .map(|waker| waker.0.load(Ordering::Relaxed));
     assert_eq!(woken, [0, 0, 1]);
     assert!(poll(&wakers[0]).is_ready());
 }

@@ -186,9 +186,7 @@ fn a_joiner_gets_the_exit_or_the_deadline() {
     let (pid, slot) = running(&table);
     let join = |deadline| {
         // SAFETY: this thread has the handle, and gets the exit once.
-        let poll = |context: &mut Context<'_>| unsafe {
-            slot.life.poll(context.waker(), false)
-        };
+        let poll = |context: &mut Context<'_>| unsafe { slot.life.poll(context.waker(), false) };
         poll_until(deadline, poll_fn(poll)).map(loud)
     };
     assert_eq!(join(Some(Instant::now())), None);
