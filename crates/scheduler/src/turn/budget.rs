@@ -96,8 +96,8 @@ impl Budget {
         }
     }
 
-    /// Returns what becomes of a process that is behind with its events after a turn; `None` if it
-    /// has caught up, or waits for an event that is not there. There is `more` in its queue, or not.
+    /// Returns what becomes of a process that is behind with its events after a turn, with `more`
+    /// in its queue or not; `None` if it has caught up, or waits for an event that is not there.
     ///
     /// # Safety
     /// The caller has the process whose slot and body these are.

@@ -362,19 +362,12 @@ fn what_a_process_leaves_in_its_queue() {
 fn a_body_that_nobody_dropped_goes_at_the_end() {
     let table = Processes::new(Node::default());
     let held = Arc::new(());
-    let slot = table.occupy(Placement::default()).unwrap();
-    // SAFETY: this thread is the submitter, then the worker, and has the handle.
-    unsafe {
-        slot.life.begin(body(Kept(Arc::clone(&held))));
-        slot.state.submit().unwrap();
-        slot.state.start().unwrap();
-        slot.events.close();
-        table.complete(slot, drop);
-        let exit = || Ok(Outcome::Output(Loud(false)));
-        table.tell_into(slot, &mut Batch::default(), exit);
-        assert_eq!(Arc::strong_count(&held), 1);
-        let _ = table.unpin(slot);
-    }
+    let (pid, slot) = running(&table);
+    // SAFETY: this thread is the submitter, and then the worker.
+    unsafe { slot.life.begin(body(Kept(Arc::clone(&held)))) };
+    end(&table, pid, Loud(false));
+    assert_eq!(Arc::strong_count(&held), 1);
+    drop_handle(&table, pid);
 }
 
 /// A failure: slots are lost with a batch, or come back one by one, or while a handle keeps them.
