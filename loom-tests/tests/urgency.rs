@@ -1,4 +1,4 @@
-//! An urgent signal that stands behind events: the shipped byte, around the real queue and the real
+//! An urgent signal that stands behind events: the shipped slot, with its flags, its queue and its
 //! state. Beside it the way to lose the signal, caught.
 //!
 //! The race: a process has two events, and its turns take one each. A thread pushes a third one and
@@ -8,76 +8,106 @@
 //! late.
 #![cfg(loom)]
 
-use filch_event_queue::EventQueue;
-use filch_process_state::{LetGo, ProcessState, Reason, Wake};
-use filch_scheduler::table::{Urgency, Urgent};
+use filch_process_state::{LetGo, Reason, Wake};
+use filch_scheduler::table::{ENDS, Item, Placement, Slot, Table, URGENT};
+use filch_scheduler::{Event, Node, Protocol};
 use filch_sync::Arc;
 use loom_tests::{Bound, beside};
 
 const TOO_LATE: &str = "a turn after the call has not found the signal";
 
-struct Process {
-    queue: EventQueue<u8>,
-    state: ProcessState,
-    urgency: Urgency,
+enum Numbers {}
+
+impl Protocol for Numbers {
+    type Input = ();
+    type Message = u8;
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
 }
+
+/// A table with one process.
+struct Process(Table<Numbers>);
 
 const SIGNAL: u8 = 9;
 
 impl Process {
     fn with_two_events() -> Arc<Self> {
-        let process = Self {
-            queue: EventQueue::with_blocks(4, 4),
-            state: ProcessState::new_ready(),
-            urgency: Urgency::default(),
-        };
-        process.queue.push(1).unwrap();
-        process.queue.push(2).unwrap();
+        let process = Self(Table::new(Node::default()));
+        let slot = process.0.occupy(Placement::default()).unwrap();
+        assert_eq!(slot.index, 0);
+        slot.state.submit().unwrap();
+        process.push(1);
+        process.push(2);
         Arc::new(process)
+    }
+
+    fn slot(&self) -> &Slot<Numbers> {
+        self.0.slot(0)
+    }
+
+    fn push(&self, number: u8) {
+        let item = Item::Event(Event::Message(number));
+        assert!(self.slot().events.push(item).is_ok());
+    }
+
+    /// Wakes the process. Returns whether the caller has to enqueue it.
+    fn wake(&self) -> bool {
+        self.slot().state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
     /// Signals as `Handle::signal` does, behind one more event. Returns whether the caller has to
     /// enqueue the process.
     fn signal(&self) -> bool {
-        self.queue.push(3).unwrap();
-        self.queue.push(SIGNAL).unwrap();
-        self.urgency.signal();
-        self.state.wake(Reason::Cancel) == Wake::Enqueue
+        self.push(3);
+        self.push(SIGNAL);
+        self.slot().hurry(URGENT);
+        self.wake()
     }
 
     /// Does the same in another order: the bit, and then what it is about.
     fn signal_before_the_push(&self) -> bool {
-        self.urgency.signal();
-        self.queue.push(3).unwrap();
-        self.queue.push(SIGNAL).unwrap();
-        self.state.wake(Reason::Cancel) == Wake::Enqueue
+        self.slot().hurry(URGENT);
+        self.push(3);
+        self.push(SIGNAL);
+        self.wake()
     }
 
     /// Terminates as `Handle::terminate` does. Returns whether the caller has to enqueue it.
     fn terminate(&self) -> bool {
-        self.urgency.end();
-        self.state.wake(Reason::Cancel) == Wake::Enqueue
+        self.slot().hurry(ENDS);
+        self.wake()
     }
 
     /// Begins as `Driver::step` does. Returns whether it ends the process.
     fn ends(&self) -> bool {
-        self.state.start().unwrap();
-        self.urgency.take() == Urgent::End
+        self.slot().state.start().unwrap();
+        let ends = self.slot().has(ENDS);
+        if !ends {
+            self.takes_urgent();
+        }
+        ends
+    }
+
+    fn takes_urgent(&self) -> bool {
+        let is_urgent = self.slot().has(URGENT);
+        if is_urgent {
+            self.slot().clear_urgent();
+        }
+        is_urgent
     }
 
     /// Takes a turn as `Driver::step` does. Returns the number of signals that it has found.
     fn turn(&self) -> usize {
-        self.state.start().unwrap();
-        let most = match self.urgency.take() {
-            Urgent::Signal => usize::MAX,
-            Urgent::Nothing => 1,
-            Urgent::End => unreachable!("it is not terminated"),
-        };
+        self.slot().state.start().unwrap();
+        let most = if self.takes_urgent() { usize::MAX } else { 1 };
         let mut found = 0;
+        let is_signal = |item: &_| matches!(item, Item::Event(Event::Message(SIGNAL)));
         // SAFETY: the thread that has started the process is its queue's one consumer.
         unsafe {
-            self.queue
-                .drain_up_to(most, |event| found += usize::from(event == SIGNAL))
+            let events = &self.slot().events;
+            events.drain_up_to(most, |item| found += usize::from(is_signal(&item)))
         };
         found
     }
@@ -89,12 +119,12 @@ fn meet(signal: fn(&Process) -> bool) -> usize {
     let other = beside(&process, signal);
     let early = process.turn();
     // There is more in the queue, perhaps.
-    assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
+    assert_eq!(process.slot().state.yield_now(), Ok(LetGo::Enqueue));
     let enqueues = other.join().unwrap();
     assert!(!enqueues, "it was Ready, or Running");
     let late = process.turn();
     assert_eq!(early + late, 1, "{TOO_LATE}");
-    assert_eq!(process.urgency.take(), Urgent::Nothing, "it was taken back");
+    assert!(!process.takes_urgent(), "it was taken back");
     early + 2 * late
 }
 
@@ -126,7 +156,7 @@ fn two_signals_are_both_found() {
             let process = Process::with_two_events();
             let others = [(); 2].map(|()| beside(&process, Process::signal));
             let early = process.turn();
-            assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
+            assert_eq!(process.slot().state.yield_now(), Ok(LetGo::Enqueue));
             let enqueues = others.map(|other| other.join().unwrap());
             assert_eq!(enqueues, [false; 2], "it was Ready, or Running");
             let late = process.turn();
@@ -146,11 +176,11 @@ fn a_termination_outlives_an_urgent_signal() {
             "clearing the bit of signals does not clear that of the end",
             || {
                 let process = Process::with_two_events();
-                process.urgency.signal();
+                process.slot().hurry(URGENT);
                 let other = beside(&process, Process::terminate);
                 let early = process.ends();
                 if !early {
-                    assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
+                    assert_eq!(process.slot().state.yield_now(), Ok(LetGo::Enqueue));
                 }
                 let enqueues = other.join().unwrap();
                 assert!(!enqueues, "it was Ready, or Running");

@@ -202,7 +202,7 @@ impl<P: Protocol> Peers<P> {
             outgoing.push((peer.outbox, peer.outgoing));
         }
         for (_, watched) in state.watched.drain() {
-            watched.monitor.demonitor();
+            watched.monitor.cancel();
         }
         let ended = |(_, watch)| Due {
             watch,

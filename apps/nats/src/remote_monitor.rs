@@ -6,7 +6,7 @@
 
 use std::collections::hash_map::Entry;
 
-use filch_scheduler::{Down, ExitReason, Monitor, Node, Pid, Protocol};
+use filch_scheduler::{ExitReason, Node, Pid, Protocol};
 
 use crate::lost::{Ended, NodeLost};
 use crate::peers::{Effects, Peers, State};
@@ -28,7 +28,7 @@ pub(crate) struct Due<P: Protocol> {
 
 /// The local monitor of a process, and all watches that it serves.
 pub(crate) struct Watched {
-    pub(crate) monitor: Monitor,
+    pub(crate) monitor: filch_scheduler::Watch,
     pub(crate) by: Vec<By>,
 }
 
@@ -52,7 +52,7 @@ impl Watched {
         self.by.retain(|&by| !which(by));
         let is_empty = self.by.is_empty();
         if is_empty {
-            self.monitor.demonitor();
+            self.monitor.cancel();
         }
         is_empty
     }
@@ -173,7 +173,7 @@ impl<P: Protocol> Peers<P> {
     }
 
     /// Tells all that watch a process of this node that it has ended.
-    pub(crate) fn down(&self, down: Down) {
+    pub(crate) fn down(&self, down: filch_scheduler::Ended) {
         let mut effects = Effects::default();
         let mut state = self.lock();
         let watched = state.watched.remove(&down.pid);

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use filch_promise::promise;
-use filch_scheduler::{EndCall, ExitReason, Handle, Pid, Protocol};
+use filch_scheduler::{ExitReason, Handle, Pid, Protocol, Watch};
 
 /// See [`HandleExt::ended`](crate::HandleExt::ended).
 pub(crate) fn ended<P: Protocol>(
@@ -11,8 +11,8 @@ pub(crate) fn ended<P: Protocol>(
     pid: Pid,
 ) -> impl Future<Output = ExitReason> + Send + use<P> {
     let (resolver, promised) = promise();
-    let call = scheduler.at_end(pid, |reason| resolver.resolve(reason.clone()));
-    let cancel = CancelOnDrop(Some(call));
+    let watch = scheduler.at_end(pid, |reason| resolver.resolve(reason.clone()));
+    let cancel = CancelOnDrop(watch);
     async move {
         let _cancel = cancel;
         promised.await
@@ -20,12 +20,10 @@ pub(crate) fn ended<P: Protocol>(
 }
 
 /// Cancels the exit callback when nobody waits any more.
-struct CancelOnDrop(Option<EndCall>);
+struct CancelOnDrop(Watch);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        if let Some(call) = self.0.take() {
-            call.cancel();
-        }
+        self.0.cancel();
     }
 }

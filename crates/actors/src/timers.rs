@@ -33,7 +33,7 @@ pub use filch_timers::{
 use filch_sync::panic::drop_contained;
 
 use filch_scheduler::{
-    Completion, Handle, NoSuchProcess, Pid, Protocol, Undelivered, is_own_thread,
+    Cancel, Completion, Handle, NoSuchProcess, Pid, Protocol, Undelivered, is_own_thread,
 };
 
 /// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
@@ -145,7 +145,7 @@ impl Timers {
         pid: Pid,
         reason: &str,
     ) -> Result<(), NoSuchProcess> {
-        scheduler.cancel_by(pid, reason, deadline)?;
+        scheduler.ask_to_end(pid, Cancel::asked(reason, Some(deadline)))?;
         self.terminate_at(deadline, scheduler, pid);
         Ok(())
     }

@@ -45,7 +45,7 @@ pub use handle::submission::{Place, Start, Submission};
 pub use handle::submit::{HandedBack, Refused, SubmitError};
 pub use handle::threads::{BoundThread, is_ours as is_own_thread};
 pub use link::exit_reason::ExitReason;
-pub use link::watch::{Down, EndCall, Exited, Link, Monitor};
+pub use link::watch::{Ended, Watch};
 pub use observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo, ProcessList};
 pub use observe::running::{CallKind, RunningCall};
 pub use observe::standstill::{Standstill, StandstillError, Verdict};

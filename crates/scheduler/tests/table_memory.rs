@@ -58,10 +58,12 @@ fn the_queue_of_an_ended_process_keeps_no_block() {
     }
     assert!(BYTES.get() > before);
     slot.events.close();
-    // SAFETY: this thread has made it Running, and ends it once.
-    let completed = unsafe { table.complete(slot, drop) };
     let mut batch = Batch::default();
-    completed.tell_into(&mut batch, || Ok(Outcome::Output(())));
+    // SAFETY: this thread has made it Running, and ends it once.
+    unsafe {
+        table.complete(slot, drop);
+        table.tell_into(slot, &mut batch, || Ok(Outcome::Output(())));
+    }
     assert_eq!(BYTES.get(), before, "a handle is kept");
     table.give_back(&mut batch);
     // SAFETY: the handle's pin.

@@ -4,17 +4,16 @@ use std::sync::Arc as StdArc;
 use std::task::Poll;
 
 use filch_parker::Parker;
-use filch_scheduler::table::Waiting;
 use filch_sync::Arc;
 use loom_tests::{Awake, Bound};
 
 use crate::exit::Ending;
 
 impl Ending {
-    fn poll(&self, waiting: &mut Waiting, waker: &StdArc<Awake>) -> Poll<Arc<usize>> {
+    fn poll(&self, waker: &StdArc<Awake>) -> Poll<Arc<usize>> {
         let waker = waker.waker();
         // SAFETY: the test has the handle, and does not poll again when it has got the exit.
-        let polled = unsafe { self.table.poll(self.pid, waiting, &waker) };
+        let polled = unsafe { self.table.poll(self.pid, &waker) };
         if polled.is_ready() {
             self.assert_published();
         }
@@ -32,22 +31,21 @@ fn the_last_waker_is_the_one_that_counts() {
     Bound::exhaustive(100)
         .outcomes("an end races an exchange of wakers", || {
             let ending = Ending::begin();
-            let mut waiting = Waiting::default();
             let (first_parker, second_parker) = (Parker::new(), Parker::new());
             let (first, second) = (Awake::new(&first_parker), Awake::new(&second_parker));
             let polls = 'ready: {
-                if ending.poll(&mut waiting, &first).is_ready() {
+                if ending.poll(&first).is_ready() {
                     break 'ready 1;
                 }
-                if ending.poll(&mut waiting, &second).is_ready() {
+                if ending.poll(&second).is_ready() {
                     break 'ready 2;
                 }
                 second_parker.park();
-                let polled = ending.poll(&mut waiting, &second);
+                let polled = ending.poll(&second);
                 assert!(polled.is_ready(), "woken for nothing");
                 3
             };
-            ending.table.forget(ending.pid, &mut waiting);
+            ending.table.forget(ending.pid);
             ending.table.drop_handle(ending.pid);
             ending.finish();
             let woken = [&first, &second].map(|waker| waker.wakes());
@@ -68,11 +66,10 @@ fn an_end_meets_a_handle_that_was_polled_and_is_dropped() {
     Bound::exhaustive(40)
         .outcomes("an end races the drop of a handle that was polled", || {
             let ending = Ending::begin();
-            let mut waiting = Waiting::default();
             let parker = Parker::new();
             let waker = Awake::new(&parker);
-            let polled = ending.poll(&mut waiting, &waker).is_ready();
-            ending.table.forget(ending.pid, &mut waiting);
+            let polled = ending.poll(&waker).is_ready();
+            ending.table.forget(ending.pid);
             ending.table.drop_handle(ending.pid);
             ending.finish();
             assert_eq!(StdArc::strong_count(&waker), 1, "its clone is gone");

@@ -15,7 +15,10 @@ pub(crate) fn ended(table: &Processes) -> Pid {
     slot.state.start().unwrap();
     slot.events.close();
     // SAFETY: this thread has made it Running, and ends it once.
-    unsafe { table.complete(slot, drop) }.leave();
+    unsafe {
+        table.complete(slot, drop);
+        let _ = table.unpin(slot);
+    }
     pid
 }
 

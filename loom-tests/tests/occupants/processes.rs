@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use filch_parker::poll_until;
 use filch_process_state::{LetGo, Reason, Wake};
-use filch_scheduler::table::{Item, Placement, Slot, Table, Waiting};
+use filch_scheduler::table::{Item, Placement, Slot, Table};
 use filch_scheduler::{Event, Node, Outcome, Pid, Protocol};
 use filch_slab::Batch;
 use filch_sync::Arc;
@@ -81,10 +81,13 @@ impl Processes {
     pub(crate) unsafe fn end(&self, pid: Pid, exit: Arc<usize>) {
         let slot = self.slot(pid);
         slot.events.close();
-        // SAFETY: the caller's; the process's pin is given up by this alone.
-        let completed = unsafe { self.0.complete(slot, drop) };
         let mut batch = Batch::default();
-        completed.tell_into(&mut batch, || Ok(Outcome::Output(exit)));
+        // SAFETY: the caller's; the process's pin is given up by this alone.
+        unsafe {
+            self.0.complete(slot, drop);
+            self.0
+                .tell_into(slot, &mut batch, || Ok(Outcome::Output(exit)));
+        }
         self.0.give_back(&mut batch);
     }
 
@@ -113,31 +116,25 @@ impl Processes {
     /// # Safety
     /// The caller has the handle, and has not got the exit by it.
     pub(crate) unsafe fn join(&self, pid: Pid, deadline: Option<Instant>) -> Option<Arc<usize>> {
-        let mut waiting = Waiting::default();
         // SAFETY: the caller's.
-        let exit = poll_fn(|context| unsafe { self.poll(pid, &mut waiting, context.waker()) });
+        let exit = poll_fn(|context| unsafe { self.poll(pid, context.waker()) });
         let exit = poll_until(deadline, exit);
-        self.forget(pid, &mut waiting);
+        self.forget(pid);
         exit
     }
 
     /// Polls as a `ProcessHandle` is polled.
     ///
     /// # Safety
-    /// As for `join`, and `waiting` is the handle's.
-    pub(crate) unsafe fn poll(
-        &self,
-        pid: Pid,
-        waiting: &mut Waiting,
-        waker: &Waker,
-    ) -> Poll<Arc<usize>> {
+    /// As for `join`.
+    pub(crate) unsafe fn poll(&self, pid: Pid, waker: &Waker) -> Poll<Arc<usize>> {
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).life.poll(waiting, waker, false) }.map(output)
+        unsafe { self.slot(pid).life.poll(waker, false) }.map(output)
     }
 
     /// Forgets as the drop of a `ProcessHandle` that was polled does, except for its pin.
-    pub(crate) fn forget(&self, pid: Pid, waiting: &mut Waiting) {
-        self.slot(pid).life.forget(waiting);
+    pub(crate) fn forget(&self, pid: Pid) {
+        self.slot(pid).life.forget();
     }
 
     /// Watches as `ProcessHandle::on_exit` does.

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use filch_parker::poll_until;
 
 use crate::process::error::{Exit, Outcome};
-use crate::table::life::Waiting;
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
 use crate::{CalledFromInside, ProcessError, Protocol};
@@ -31,7 +30,6 @@ pub(crate) fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, Proce
 #[must_use = "dropping it is fine, but says that nobody will learn how the process ended"]
 pub struct ProcessHandle<P: Protocol> {
     process: Pinned<P>,
-    waiting: Waiting,
     /// Set once it has given up its right to the exit.
     is_told: bool,
 }
@@ -39,11 +37,8 @@ pub struct ProcessHandle<P: Protocol> {
 impl<P: Protocol> ProcessHandle<P> {
     /// Makes the one handle to a process.
     pub(crate) fn new(process: Pinned<P>) -> Self {
-        Self {
-            process,
-            waiting: Waiting::default(),
-            is_told: false,
-        }
+        let is_told = false;
+        Self { process, is_told }
     }
 
     /// Returns the process's PID.
@@ -129,7 +124,8 @@ impl<P: Protocol> ProcessHandle<P> {
                 return None;
             }
             if deadline.is_none() {
-                self.process.help();
+                let scheduler = self.process.scheduler();
+                scheduler.shared().processors.help(&self.process);
             }
         }
         let exit = poll_until(deadline, poll_fn(|context| self.poll_exit(context)));
@@ -173,14 +169,16 @@ impl<P: Protocol> ProcessHandle<P> {
     /// Gives the right to the exit up to the caller, and takes back a waker.
     fn ask(&mut self) {
         assert!(!self.is_told, "polled again after it was ready");
-        self.is_told = true;
         self.forget();
+        self.is_told = true;
     }
 
     /// Takes back a waker, if there is one.
     #[inline]
-    fn forget(&mut self) {
-        self.process.slot().life.forget(&mut self.waiting);
+    fn forget(&self) {
+        if !self.is_told {
+            self.process.slot().life.forget();
+        }
     }
 
     fn poll_exit(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
@@ -189,7 +187,7 @@ impl<P: Protocol> ProcessHandle<P> {
         let is_own = self.process.scheduler().is_own_waker(waker);
         let life = &self.process.slot().life;
         // SAFETY: this is the handle, and has not asked.
-        let exit = unsafe { life.poll(&mut self.waiting, waker, is_own) };
+        let exit = unsafe { life.poll(waker, is_own) };
         self.is_told = exit.is_ready();
         exit
     }

@@ -7,7 +7,7 @@ use filch_process_state::{Reason, Wake};
 use filch_processors::{Awaited, Processors};
 
 use crate::table::body::{Item, Task};
-use crate::table::slot::{CLOSED, IDLE_PRIORITY, LIMITED, Slot};
+use crate::table::slot::{CLOSED, IDLE_PRIORITY, LIMITED, Slot, URGENT};
 use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 
 impl<P: Protocol> Handle<P> {
@@ -141,7 +141,7 @@ impl<P: Protocol> Handle<P> {
         let is_urgent = reason == Reason::Cancel && matches!(item, Item::Signal(_));
         slot.events.push(item).map_err(|Closed(item)| item)?;
         if is_urgent {
-            slot.urgency.signal();
+            slot.hurry(URGENT);
         }
         let wake = self.table().wake(slot, reason);
         if wake == Wake::Enqueue {

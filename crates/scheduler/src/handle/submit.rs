@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use filch_processors::Processors;
 use filch_slab::AllocateError;
@@ -12,7 +12,7 @@ use crate::link::watch::{Watch, WatchKind, add};
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
 use crate::protocol::error_by_display;
-use crate::table::body::{Body, NewProcess, ProcessBox, Waits, process_box};
+use crate::table::body::{Body, NewProcess, ProcessBox, Task, Waits, process_box};
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
 use crate::table::slot::{IDLE_PRIORITY, LIMITED, Placement};
@@ -135,7 +135,9 @@ impl<P: Protocol> Handle<P> {
             let _ = self.ask_to_end(pid, Cancel::shutdown());
         }
         if as_guest {
-            place.run_here();
+            // Here, if a worker is idle.
+            let processors = &self.shared().processors;
+            processors.run_awaited(Task::of(slot), &place);
         } else {
             self.enqueue_by(slot, Processors::schedule);
         }
@@ -156,7 +158,7 @@ impl<P: Protocol> Handle<P> {
     fn tie(&self, pid: Pid, body: &mut Body<P>, watches: &[(WatchKind, Pid)]) {
         for &(kind, other) in watches {
             let watch = Watch::new(kind, other, pid, None);
-            add(&mut body.cold().watches, Arc::clone(&watch));
+            add(&mut body.cold().watches, watch.clone());
             if kind == WatchKind::Link {
                 self.attach(other, &watch);
             }
@@ -195,8 +197,12 @@ impl<P: Protocol> Handle<P> {
             self.close_mailbox(slot);
         }
         let tell = |item| self.tell_end(item, pid, reason);
-        // SAFETY: made Running just now, and it ends here, once, with its pin.
-        unsafe { self.table().complete(slot, tell) }.leave();
+        // SAFETY: made Running just now, and it ends here, once, with its pin. The caller's pin
+        // keeps the table.
+        unsafe {
+            self.table().complete(slot, tell);
+            let _ = self.table().unpin(slot);
+        }
         self.leave();
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use filch_sync::panic::catch_panic;
 
-use crate::table::pid;
 use crate::table::pid::Pid;
 
 /// The reason for the end of a process, as its `close`, the hooks and the processes that watch it
@@ -77,7 +76,9 @@ impl fmt::Display for ExitReason {
             Self::ShutDown => f.write_str("shut down"),
             Self::Linked { origin, reason } => write!(f, "linked to {origin}, which: {reason}"),
             Self::NotStarted(message) => write!(f, "not started: {message}"),
-            Self::NoSuchProcess => pid::write(f, &"it"),
+            Self::NoSuchProcess => {
+                f.write_str("no such process: it has ended, or is of another scheduler")
+            }
             Self::Upgraded => f.write_str("replaced by a new version"),
         }
     }

@@ -1,11 +1,10 @@
 //! The way of signals to the worker that has a process.
 
-use std::time::Instant;
-
 use filch_process_state::{Reason, Wake};
 
 use crate::process::output::Successor;
 use crate::table::body::{Item, Signal};
+use crate::table::slot::ENDS;
 use crate::{
     Cancel, Event, HandedBack, Handle, NoSuchProcess, NotAdmitted, Pid, Process, Protocol,
     SubmitError,
@@ -28,7 +27,7 @@ impl<P: Protocol> Handle<P> {
         if slot.events.is_closed() {
             return Err(NoSuchProcess { pid });
         }
-        slot.urgency.end();
+        slot.hurry(ENDS);
         // Refused: its first turn is to come, and will see it; or it has ended since.
         self.wake(slot, Reason::Cancel);
         Ok(())
@@ -65,26 +64,16 @@ impl<P: Protocol> Handle<P> {
         self.ask_to_end(pid, Cancel::asked(reason, None))
     }
 
-    /// As [`cancel`](Self::cancel), and tells the process that it is terminated at the `deadline`.
-    /// The caller must see to that.
+    /// As [`cancel`](Self::cancel), by that request. If it has a deadline, the caller must see to
+    /// it.
     ///
     /// # Errors
     /// As [`cancel`](Self::cancel).
-    pub fn cancel_by(
-        &self,
-        pid: Pid,
-        reason: &str,
-        deadline: Instant,
-    ) -> Result<(), NoSuchProcess> {
-        self.ask_to_end(pid, Cancel::asked(reason, Some(deadline)))
-    }
-
-    pub(crate) fn ask_to_end(&self, pid: Pid, cancel: Cancel) -> Result<(), NoSuchProcess> {
+    pub fn ask_to_end(&self, pid: Pid, cancel: Cancel) -> Result<(), NoSuchProcess> {
         let process = self.pin(pid).ok_or(NoSuchProcess { pid })?;
         let item = Item::Event(Event::Cancel(cancel));
-        let asked = self.push(process.slot(), item, Reason::Cancel, |slot| {
-            self.enqueue(slot);
-        });
+        let enqueue = |slot: &_| self.enqueue(slot);
+        let asked = self.push(process.slot(), item, Reason::Cancel, enqueue);
         asked.map(drop).map_err(|_| NoSuchProcess { pid })
     }
 

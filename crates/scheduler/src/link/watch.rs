@@ -14,12 +14,17 @@ use crate::table::body::{Item, Signal};
 use crate::table::pid::Pid;
 use crate::{Context, Handle, Protocol};
 
-/// Tells of the end of a process: another process, two each other, or a callback.
+/// A watch, which tells of the end of a process, once: another process, from
+/// [`Handle::monitor`]; two each other, from [`Handle::link`]; or a callback, from
+/// [`Handle::at_end`]. Dropping it changes nothing. Clones are equal.
 ///
-/// A watch is attached to each process that it is *about*: the process's worker keeps it in its
-/// [list](add), or finds it in the queue at the end. A thread that finds the process over
-/// [fires](Self::fire) the watch; the one that succeeds tells the other side.
-pub(crate) struct Watch {
+/// It is attached to each process that it is about: the process's worker keeps it in its list, or
+/// finds it in the queue at the end. A thread that finds the process over fires the watch; the one
+/// that succeeds tells the other side.
+#[derive(Clone)]
+pub struct Watch(Arc<Inner>);
+
+struct Inner {
     kind: WatchKind,
     /// The process that has the watch.
     by: Pid,
@@ -53,56 +58,80 @@ const CANCELLED: u8 = 2;
 
 impl Watch {
     /// Makes an armed watch; one that tells a callback has a `call`.
-    pub(crate) fn new(kind: WatchKind, by: Pid, with: Pid, call: Option<Call>) -> Arc<Self> {
-        Arc::new(Self {
+    pub(crate) fn new(kind: WatchKind, by: Pid, with: Pid, call: Option<Call>) -> Self {
+        Self(Arc::new(Inner {
             kind,
             by,
             with,
             state: AtomicU8::new(ARMED),
             call: Mutex::new(call),
-        })
+        }))
     }
 
     /// Fires the watch; returns true to at most one caller ever, which must tell the other side.
     pub(crate) fn fire(&self) -> bool {
         // ORDERING: Relaxed: it only decides which of several is first; what they tell goes through
         // a queue.
-        let fired = self
-            .state
-            .compare_exchange(ARMED, FIRED, Ordering::Relaxed, Ordering::Relaxed);
+        let state = &self.0.state;
+        let fired = state.compare_exchange(ARMED, FIRED, Ordering::Relaxed, Ordering::Relaxed);
         fired.is_ok()
     }
 
-    /// Cancels the watch: neither side is told any more. Returns true if it had not fired.
-    pub(crate) fn cancel(&self) -> bool {
-        // ORDERING: Relaxed: for the process that is not to be told, see `is_cancelled`.
-        self.state.swap(CANCELLED, Ordering::Relaxed) == ARMED
+    /// Cancels the watch, and drops its callback: if one of its processes calls this in a step,
+    /// none of its later steps is told by this watch, or is its last because of it. Returns true if
+    /// it was in time: no process had been found over. Wait-free.
+    ///
+    /// A watched process is not woken for it, and forgets it when other watches are added.
+    pub fn cancel(&self) -> bool {
+        // ORDERING: Relaxed: for the process that is not to be told, see `state`.
+        let in_time = self.0.state.swap(CANCELLED, Ordering::Relaxed) == ARMED;
+        if in_time {
+            drop(lock(&self.0.call).take());
+        }
+        in_time
     }
 
     /// Checks if it was cancelled, as far as the calling worker, which would deliver its end,
-    /// knows. If a process cancels it in a step, the workers of all later steps see that: the edges
-    /// of its state order them.
+    /// knows.
     pub(crate) fn is_cancelled(&self) -> bool {
-        // ORDERING: Relaxed: see above.
-        self.state.load(Ordering::Relaxed) == CANCELLED
+        self.state() == CANCELLED
     }
 
-    fn is_armed(&self) -> bool {
-        // ORDERING: Relaxed: a sweep that comes a moment too early or too late keeps or drops one
-        // reference.
-        self.state.load(Ordering::Relaxed) == ARMED
+    fn state(&self) -> u8 {
+        // ORDERING: Relaxed: if a process cancels it in a step, the workers of all later steps see
+        // that: the edges of its state order them. A sweep that comes a moment too early or too
+        // late keeps or drops one reference.
+        self.0.state.load(Ordering::Relaxed)
+    }
+
+    /// Checks if it links two processes.
+    pub(crate) fn is_link(&self) -> bool {
+        self.0.kind == WatchKind::Link
+    }
+
+    /// Returns the process that is told by a monitor; of a link, the first one.
+    pub fn watcher(&self) -> Pid {
+        self.0.by
+    }
+
+    /// Returns the process that is watched; of a link, the second one.
+    pub fn watched(&self) -> Pid {
+        self.0.with
     }
 
     /// Returns the process at the other end from `one`.
-    pub(crate) fn other_than(&self, one: Pid) -> Pid {
-        if self.by == one { self.with } else { self.by }
+    pub fn other_than(&self, one: Pid) -> Pid {
+        if self.0.by == one {
+            self.0.with
+        } else {
+            self.0.by
+        }
     }
 }
 
-// A watch is itself alone.
 impl PartialEq for Watch {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -110,109 +139,44 @@ impl Eq for Watch {}
 
 impl Hash for Watch {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        std::ptr::hash(self, state);
+        Arc::as_ptr(&self.0).hash(state);
     }
 }
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.by, self.with)
+        write!(f, "{}, {}", self.0.by, self.0.with)
     }
 }
 
 /// Adds a watch to the list of a process, which only the worker that has the process touches.
 /// Sweeps out the dead ones before it allocates: so there are at most twice as many as were ever
 /// armed at a time, at an amortised constant cost.
-pub(crate) fn add(list: &mut Vec<Arc<Watch>>, watch: Arc<Watch>) {
+pub(crate) fn add(list: &mut Vec<Watch>, watch: Watch) {
     if list.len() == list.capacity() {
-        list.retain(|watch| watch.is_armed());
+        list.retain(|watch| watch.state() == ARMED);
         list.reserve_exact(list.len().max(1));
     }
     list.push(watch);
 }
 
-/// One process watching another. Dropping it changes nothing. Clones are equal.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Monitor(pub(crate) Arc<Watch>);
-
-/// Two processes linked. Dropping it changes nothing. Clones are equal.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Link(pub(crate) Arc<Watch>);
-
-impl Monitor {
-    /// Returns the process that is told.
-    pub fn watcher(&self) -> Pid {
-        self.0.by
-    }
-
-    /// Returns the process that is watched.
-    pub fn watched(&self) -> Pid {
-        self.0.with
-    }
-
-    /// Ends the monitor: if the watcher calls this in a step, none of its later steps gets this
-    /// monitor's [`Down`]. Returns true if it was in time: the watched process had not been found
-    /// over. Wait-free.
-    ///
-    /// The watched process is not woken for it, and forgets it when other watches are added.
-    pub fn demonitor(&self) -> bool {
-        self.0.cancel()
-    }
-}
-
-impl Link {
-    /// Returns the process at the other end from `one`.
-    pub fn other_than(&self, one: Pid) -> Pid {
-        self.0.other_than(one)
-    }
-
-    /// Ends the link: if one of the two calls this in a step, none of its later steps is its last
-    /// because of this link, or gets its [`Exited`]. Returns true if it was in time: neither of the
-    /// two had been found over. Wait-free.
-    pub fn unlink(&self) -> bool {
-        self.0.cancel()
-    }
-}
-
-/// A call at the end of a process; from [`Handle::at_end`]. Dropping this does not cancel the call.
-#[must_use = "dropping it is fine, but says that the call is never cancelled"]
-#[derive(Debug)]
-pub struct EndCall(Arc<Watch>);
-
-impl EndCall {
-    /// Cancels the call, and drops its closure; returns true if this was in time. Wait-free, except
-    /// for the closure's destructor.
-    pub fn cancel(self) -> bool {
-        let in_time = self.0.cancel();
-        if in_time {
-            drop(lock(&self.0.call).take());
-        }
-        in_time
-    }
-}
-
-/// The event that a watched process is over.
+/// The news that a process is over, for one that watches it or is linked to it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Down {
+pub struct Ended {
     /// The process.
     pub pid: Pid,
-    /// The monitor that tells it.
-    pub monitor: Monitor,
+    /// The watch that tells it.
+    pub watch: Watch,
     /// The reason for its end.
     pub reason: ExitReason,
 }
 
-/// The event that a linked process is over.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Exited {
-    /// The process.
-    pub pid: Pid,
-    /// The link that tells it.
-    pub link: Link,
-    /// The reason for its end.
-    pub reason: ExitReason,
+impl Ended {
+    /// Checks if it ends a process that does not trap exits.
+    pub(crate) fn is_deadly(&self) -> bool {
+        self.watch.is_link() && !self.reason.is_normal()
+    }
 }
 
 impl<P: Protocol> Handle<P> {
@@ -220,13 +184,13 @@ impl<P: Protocol> Handle<P> {
     /// [`Event::Down`](crate::Event::Down). Lock-free.
     ///
     /// Exactly one, however the end and this call race: if `watched` has ended, or never was, the
-    /// event says [`ExitReason::NoSuchProcess`]. None if the watcher itself ends before, or [ends
-    /// the monitor](Monitor::demonitor). Each call makes another monitor. `Down` arrives after all
+    /// event says [`ExitReason::NoSuchProcess`]. None if the watcher itself ends before, or
+    /// [cancels](Watch::cancel) the watch. Each call makes another one. `Down` arrives after all
     /// messages of the ended process, and does not end a wait for commands.
-    pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
+    pub fn monitor(&self, watcher: Pid, watched: Pid) -> Watch {
         let watch = Watch::new(WatchKind::Monitor, watcher, watched, None);
         self.attach(watched, &watch);
-        Monitor(watch)
+        watch
     }
 
     /// Links two processes: the end of one, if it is not [normal](ExitReason::is_normal), ends the
@@ -239,36 +203,36 @@ impl<P: Protocol> Handle<P> {
     /// | has ended before the call, in whatever way | gets [`Event::Exited`](crate::Event::Exited), [`NoSuchProcess`](ExitReason::NoSuchProcess) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
     ///
     /// (Erlang's rules, except that each call makes another link.) Exactly one of these happens,
-    /// however the end and this call race, unless they are [unlinked](Link::unlink) before. A
+    /// however the end and this call race, unless the link is [cancelled](Watch::cancel) before. A
     /// process that runs ends after its step, as if [terminated](Self::terminate); one with a
     /// backlog, before its next step. It passes the reason on to all that are linked to it.
     ///
     /// Linking a process to itself does nothing.
-    pub fn link(&self, one: Pid, other: Pid) -> Link {
+    pub fn link(&self, one: Pid, other: Pid) -> Watch {
         let watch = Watch::new(WatchKind::Link, one, other, None);
         if one != other {
             self.attach(one, &watch);
             self.attach(other, &watch);
         }
-        Link(watch)
+        watch
     }
 
     /// Calls `call` exactly once, when the process `pid` has ended, unless it is
-    /// [cancelled](EndCall::cancel) before: on the worker that ends the process, where it should be
+    /// [cancelled](Watch::cancel) before: on the worker that ends the process, where it should be
     /// short, and its panic is lost. Lock-free, except for memory. Processes use
     /// [`monitor`](Self::monitor) instead.
     ///
     /// If the process has ended, or never was, `call` runs here, with
     /// [`ExitReason::NoSuchProcess`]. The process's acts happen before the call.
-    pub fn at_end(&self, pid: Pid, call: impl FnOnce(&ExitReason) + Send + 'static) -> EndCall {
+    pub fn at_end(&self, pid: Pid, call: impl FnOnce(&ExitReason) + Send + 'static) -> Watch {
         let watch = Watch::new(WatchKind::Call, pid, pid, Some(Box::new(call)));
         self.attach(pid, &watch);
-        EndCall(watch)
+        watch
     }
 
     /// Makes the process `about` fire the watch at its end.
-    pub(crate) fn attach(&self, about: Pid, watch: &Arc<Watch>) {
-        let attached = self.signal(about, Signal::Attach(Arc::clone(watch)));
+    pub(crate) fn attach(&self, about: Pid, watch: &Watch) {
+        let attached = self.signal(about, Signal::Attach(watch.clone()));
         // Accepted: before the end, in the order of the state's edges, which is not taken before
         // the queue is drained after this wake-up. Refused: either after the end; then the wake-up
         // has acquired that, and the closed queue is seen. The worker may have overlooked the
@@ -287,41 +251,31 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Tells the other end of the watch that the process `pid` is over, if nobody has.
-    pub(crate) fn fire(&self, watch: &Arc<Watch>, pid: Pid, reason: &ExitReason) {
+    pub(crate) fn fire(&self, watch: &Watch, pid: Pid, reason: &ExitReason) {
         if !watch.fire() {
             return;
         }
-        let (by, reason) = (Arc::clone(watch), reason.clone());
-        let told = match watch.kind {
-            WatchKind::Call => {
-                let call = lock(&watch.call).take();
-                let _ = catch_panic(|| call.map(|call| call(&reason)));
-                return;
-            }
-            WatchKind::Monitor => Signal::Down(Box::new(Down {
-                pid,
-                monitor: Monitor(by),
-                reason,
-            })),
-            WatchKind::Link => Signal::Exited(Box::new(Exited {
-                pid,
-                link: Link(by),
-                reason,
-            })),
-        };
+        if watch.0.kind == WatchKind::Call {
+            let call = lock(&watch.0.call).take();
+            let _ = catch_panic(|| call.map(|call| call(reason)));
+            return;
+        }
+        let (watch, reason) = (watch.clone(), reason.clone());
+        let other = watch.other_than(pid);
+        let ended = Ended { pid, watch, reason };
         // If that one has ended too, nobody is left to be told.
-        let _ = self.signal(watch.other_than(pid), told);
+        let _ = self.signal(other, Signal::Ended(Box::new(ended)));
     }
 }
 
 impl<P: Protocol> Context<'_, P> {
     /// Tells this process of the end of `watched`. See [`Handle::monitor`].
-    pub fn monitor(&self, watched: Pid) -> Monitor {
+    pub fn monitor(&self, watched: Pid) -> Watch {
         self.handle().monitor(self.pid(), watched)
     }
 
     /// Links this process and another. See [`Handle::link`].
-    pub fn link(&self, other: Pid) -> Link {
+    pub fn link(&self, other: Pid) -> Watch {
         self.handle().link(self.pid(), other)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::protocol::error_by_display;
 use crate::table::inline_box::InlineBox;
-use crate::{ExitReason, Exited, InitError, Pid, Protocol};
+use crate::{Ended, ExitReason, InitError, Pid, Protocol};
 
 /// The exit of a process. An error is boxed: it is larger than most outputs, and an exit is moved
 /// several times.
@@ -102,12 +102,12 @@ impl<P: Protocol> ProcessError<P> {
 }
 
 /// Makes the error of a process that was linked to this one and does not trap exits.
-impl<P: Protocol> From<Exited> for ProcessError<P> {
-    fn from(exited: Exited) -> Self {
-        match exited.reason {
+impl<P: Protocol> From<Ended> for ProcessError<P> {
+    fn from(ended: Ended) -> Self {
+        match ended.reason {
             ExitReason::Linked { origin, reason } => Self::Linked { origin, reason },
             reason => Self::Linked {
-                origin: exited.pid,
+                origin: ended.pid,
                 reason: Arc::new(reason),
             },
         }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use filch_sync::panic::catch_panic;
 
 use crate::protocol::error_by_display;
-use crate::{Down, Exited, Protocol};
+use crate::{Ended, Protocol};
 
 /// An event that happened to a process since its last step.
 #[non_exhaustive]
@@ -29,10 +29,10 @@ pub enum Event<P: Protocol> {
     /// A process that was submitted as the scheduler shut down may get two.
     Cancel(Cancel),
     /// A process that this one [watches](crate::Handle::monitor) is over.
-    Down(Box<Down>),
+    Down(Box<Ended>),
     /// A process that this one is [linked](crate::Handle::link) to is over, and this one
     /// [traps exits](crate::Submission::trap_exits).
-    Exited(Box<Exited>),
+    Exited(Box<Ended>),
 }
 
 impl<P: Protocol> Event<P> {
@@ -40,8 +40,7 @@ impl<P: Protocol> Event<P> {
     /// knows.
     pub(crate) fn is_cancelled(&self) -> bool {
         match self {
-            Self::Down(down) => down.monitor.0.is_cancelled(),
-            Self::Exited(exited) => exited.link.0.is_cancelled(),
+            Self::Down(ended) | Self::Exited(ended) => ended.watch.is_cancelled(),
             Self::Completed { .. } | Self::Message(_) | Self::Cancel(_) => false,
         }
     }
@@ -57,8 +56,8 @@ impl<P: Protocol> fmt::Debug for Event<P> {
                 .finish(),
             Self::Message(_) => f.write_str("Message(..)"),
             Self::Cancel(cancel) => cancel.fmt(f),
-            Self::Down(down) => down.fmt(f),
-            Self::Exited(exited) => exited.fmt(f),
+            Self::Down(ended) => f.debug_tuple("Down").field(ended).finish(),
+            Self::Exited(ended) => f.debug_tuple("Exited").field(ended).finish(),
         }
     }
 }
@@ -177,7 +176,7 @@ impl Cancel {
     }
 
     /// Makes a request to one process, which is terminated at the `deadline`, if there is one.
-    pub(crate) fn asked(reason: &str, deadline: Option<Instant>) -> Self {
+    pub fn asked(reason: &str, deadline: Option<Instant>) -> Self {
         let reason = reason.into();
         Self(Some(Arc::new(Request { reason, deadline })))
     }

@@ -3,7 +3,6 @@
 use std::any::TypeId;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::time::Instant;
 
 use filch_process_state::Reason;
@@ -13,7 +12,7 @@ use crate::process::output::Successor;
 use crate::protocol::debug_fields;
 use crate::table::inline_box::InlineBox;
 use crate::table::slot::Slot;
-use crate::{Down, Event, Exited, Process, ProcessError, Protocol};
+use crate::{Ended, Event, Process, ProcessError, Protocol};
 
 /// A process in the scheduler: in place, if it is small.
 pub(crate) type ProcessBox<P> = InlineBox<dyn Process<P>>;
@@ -75,8 +74,6 @@ pub(crate) struct Body<P: Protocol> {
 pub(crate) struct ColdState<P: Protocol> {
     /// Events that were drained before a step could have them.
     pub(crate) backlog: Backlog<P>,
-    /// Set in a turn if the queue had more than was drained.
-    pub(crate) more: bool,
     /// Set when there is more than a step is given, until it has caught up.
     pub(crate) behind: bool,
     /// The time since when it has gone on with its backlog, step after step.
@@ -84,7 +81,7 @@ pub(crate) struct ColdState<P: Protocol> {
     /// The step that it takes, or took last, if it is timed.
     pub(crate) timed: Option<TimedStep>,
     /// The watches that tell of its end.
-    pub(crate) watches: Vec<Arc<Watch>>,
+    pub(crate) watches: Vec<Watch>,
 }
 
 /// A step of a process that has more events than the step was given.
@@ -105,7 +102,6 @@ impl<P: Protocol> Body<P> {
         self.cold.get_or_insert_with(|| {
             Box::new(ColdState {
                 backlog: Backlog::new(),
-                more: false,
                 behind: false,
                 since: None,
                 timed: None,
@@ -126,6 +122,20 @@ pub(crate) enum Waits {
     Events,
     /// For a wake-up, with an event or without.
     Wakes,
+}
+
+impl Waits {
+    /// Checks if these events, with so many completions among them, end the wait.
+    #[inline]
+    pub(crate) fn end_by<P: Protocol>(self, completions: u32, events: &EventList<P>) -> bool {
+        match self {
+            Self::Commands => {
+                completions > 0 || events.iter().any(|event| matches!(event, Event::Cancel(_)))
+            }
+            Self::Events => !events.is_empty(),
+            Self::Turn | Self::Wakes => true,
+        }
+    }
 }
 
 /// A process in a run queue: its slot. The process's pin keeps the slot from another occupant.
@@ -183,11 +193,9 @@ pub enum Item<P: Protocol> {
 /// An instruction to the worker that has a process, between two steps.
 pub(crate) enum Signal<P: Protocol> {
     /// Fires this watch at the end of the process.
-    Attach(Arc<Watch>),
-    /// Tells that a process which it monitors is over.
-    Down(Box<Down>),
-    /// Tells that a process which it is linked to is over.
-    Exited(Box<Exited>),
+    Attach(Watch),
+    /// Tells that a process which it watches or is linked to is over.
+    Ended(Box<Ended>),
     /// Replaces the process by a new version.
     Upgrade(Box<Successor<P>>),
     /// Ends the process with this error.
@@ -204,8 +212,8 @@ impl<P: Protocol> Signal<P> {
     pub(crate) fn wakes(&self) -> Reason {
         match self {
             Self::Upgrade(_) | Self::End(_) => Reason::Cancel,
-            Self::Exited(exited) if !exited.reason.is_normal() => Reason::Cancel,
-            Self::Attach(_) | Self::Down(_) | Self::Exited(_) | Self::Fetch => Reason::Message,
+            Self::Ended(ended) if ended.is_deadly() => Reason::Cancel,
+            Self::Attach(_) | Self::Ended(_) | Self::Fetch => Reason::Message,
         }
     }
 }
@@ -215,95 +223,59 @@ debug_fields!(Item<P>, "Item");
 /// Events in the order in which a step gets them.
 pub(crate) type EventList<P> = VecDeque<Event<P>>;
 
-/// The number of events that end any wait.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct WaitEnds {
-    pub(crate) completions: u32,
-    cancels: u32,
-}
-
-impl WaitEnds {
-    #[inline]
-    pub(crate) fn count<P: Protocol>(&mut self, event: &Event<P>) {
-        self.completions += u32::from(matches!(event, Event::Completed { .. }));
-        self.cancels += u32::from(matches!(event, Event::Cancel(_)));
-    }
-
-    fn discount<P: Protocol>(&mut self, event: &Event<P>) {
-        self.completions -= u32::from(matches!(event, Event::Completed { .. }));
-        self.cancels -= u32::from(matches!(event, Event::Cancel(_)));
-    }
-
-    #[inline]
-    fn is_any(self) -> bool {
-        self.completions > 0 || self.cancels > 0
-    }
-
-    /// Checks if these, or the other `events`, end the wait.
-    #[inline]
-    pub(crate) fn end<P: Protocol>(self, waits: Waits, events: &EventList<P>) -> bool {
-        match waits {
-            Waits::Commands => self.is_any(),
-            Waits::Events => !events.is_empty(),
-            Waits::Turn | Waits::Wakes => true,
-        }
-    }
-}
-
 /// Events that were drained ahead: older than the queue, younger than the inbox.
 ///
 /// A worker looks ahead for two reasons: the process waits for commands, and their completions
 /// stand behind more messages than a step is given; or an urgent signal stands behind events.
 pub(crate) struct Backlog<P: Protocol> {
-    /// Completions first, then the others; each in order of arrival.
-    pub(crate) events: EventList<P>,
-    ends: WaitEnds,
+    /// The completions, which come first.
+    completions: EventList<P>,
+    others: EventList<P>,
+    /// The number of cancels among the others.
+    cancels: usize,
 }
 
 impl<P: Protocol> Backlog<P> {
     pub(crate) fn new() -> Self {
         Self {
-            events: VecDeque::new(),
-            ends: WaitEnds::default(),
+            completions: VecDeque::new(),
+            others: VecDeque::new(),
+            cancels: 0,
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.events.is_empty()
+        self.completions.is_empty() && self.others.is_empty()
     }
 
     /// Checks if it has an event that ends a wait for commands.
     pub(crate) fn has_wait_end(&self) -> bool {
-        self.ends.is_any()
+        !self.completions.is_empty() || self.cancels > 0
     }
 
-    /// Adds an event behind all others of its kind.
+    /// Counts the event, and returns the list that it belongs to.
+    fn list_of(&mut self, event: &Event<P>) -> &mut EventList<P> {
+        self.cancels += usize::from(matches!(event, Event::Cancel(_)));
+        match event {
+            Event::Completed { .. } => &mut self.completions,
+            _ => &mut self.others,
+        }
+    }
+
+    /// Adds an event behind all others of its list.
     pub(crate) fn push(&mut self, event: Event<P>) {
-        let place = match event {
-            Event::Completed { .. } => self.ends.completions as usize,
-            _ => self.events.len(),
-        };
-        self.insert(place, event);
+        self.list_of(&event).push_back(event);
     }
 
-    /// Puts an event of the inbox back before all others of its kind.
+    /// Puts an event of the inbox back before all others of its list.
     pub(crate) fn put_back(&mut self, event: Event<P>) {
-        let place = match event {
-            Event::Completed { .. } => 0,
-            _ => self.ends.completions as usize,
-        };
-        self.insert(place, event);
-    }
-
-    fn insert(&mut self, place: usize, event: Event<P>) {
-        self.ends.count(&event);
-        self.events.insert(place, event);
+        self.list_of(&event).push_front(event);
     }
 
     /// Takes the first event, except those whose watch the process has cancelled since.
     pub(crate) fn pop(&mut self) -> Option<Event<P>> {
         loop {
-            let event = self.remove(0)?;
+            let event = (self.completions.pop_front()).or_else(|| self.take_other(0))?;
             if !event.is_cancelled() {
                 return Some(event);
             }
@@ -313,17 +285,17 @@ impl<P: Protocol> Backlog<P> {
     /// Takes the first event that ends a wait for commands: a completion, or else a cancel,
     /// wherever it stands.
     pub(crate) fn pop_wait_end(&mut self) -> Option<Event<P>> {
-        if !self.has_wait_end() {
-            return None;
+        let completion = self.completions.pop_front();
+        if completion.is_some() || self.cancels == 0 {
+            return completion;
         }
-        let is_end = |event: &_| matches!(event, Event::Completed { .. } | Event::Cancel(_));
-        let place = self.events.iter().position(is_end)?;
-        self.remove(place)
+        let is_cancel = |event: &_| matches!(event, Event::Cancel(_));
+        self.take_other(self.others.iter().position(is_cancel)?)
     }
 
-    fn remove(&mut self, place: usize) -> Option<Event<P>> {
-        let event = self.events.remove(place)?;
-        self.ends.discount(&event);
+    fn take_other(&mut self, place: usize) -> Option<Event<P>> {
+        let event = self.others.remove(place)?;
+        self.cancels -= usize::from(matches!(event, Event::Cancel(_)));
         Some(event)
     }
 }

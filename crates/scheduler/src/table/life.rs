@@ -106,11 +106,11 @@ impl<P: Protocol> LifeCell<P> {
         // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: a thread that
         // sees the end sees the exit. Acquire, partner of the Release in `await_end`: the waiter's
         // box is seen.
-        let waiter = self.word.swap(ended(), Ordering::AcqRel);
-        if !waiter.is_null() {
+        let word = self.word.swap(ended(), Ordering::AcqRel);
+        if !word.is_null() {
             // SAFETY: the process has ended. The word was not `ended` yet, so `await_end` has put
             // this there, and it is taken out once.
-            unsafe { self.tell(Left(waiter)) };
+            unsafe { self.tell(Waiter::from_word(word)) };
         }
     }
 
@@ -119,47 +119,38 @@ impl<P: Protocol> LifeCell<P> {
     /// # Safety
     /// The process has ended, which the caller has acquired. If the waiter is a call, the handle is
     /// used up, and has left the exit to it.
-    unsafe fn tell(&self, waiter: Left<P>) {
-        let _ = match waiter.open() {
-            Waiter::Future(waker) => catch_panic(|| waker.wake()),
+    unsafe fn tell(&self, waiter: Waiter<P>) {
+        let _ = match waiter {
+            Waiter::Waker(waker) => catch_panic(|| waker.wake()),
             Waiter::Call(call) => {
                 // SAFETY: the caller's.
                 let exit = unsafe { self.take() };
-                catch_panic(|| call(exit))
+                // Without a call, a box of nothing: no allocation.
+                catch_panic(|| call.unwrap_or_else(|| Box::new(drop))(exit))
             }
         };
     }
 
-    /// Returns the exit, if it is there; else leaves the waker, in place of the one that `waiting`
-    /// remembers. Lock-free, except for memory; a waker that `is_own` needs none. The process's
-    /// acts happen before the return of its exit.
+    /// Returns the exit, if it is there; else leaves the waker, in place of the one that was left
+    /// before. Lock-free, except for memory; a waker that `is_own` needs none. The process's acts
+    /// happen before the return of its exit.
     ///
     /// # Safety
-    /// The caller has the process's handle, whose `waiting` this is, and calls neither this nor
-    /// `leave` once it has the exit. Only the waker of a process of this protocol [is
-    /// own](crate::Handle::is_own_waker).
-    pub unsafe fn poll(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<Exit<P>> {
+    /// The caller has the process's handle, and calls neither this nor `leave` once it has the
+    /// exit. Only the waker of a process of this protocol [is own](crate::Handle::is_own_waker).
+    pub unsafe fn poll(&self, waker: &Waker, is_own: bool) -> Poll<Exit<P>> {
         if !self.is_set() {
-            if is_own && waiting.0 == marked::<P>(waker).addr() {
-                // It is there, unless the end has come since, which has woken it.
+            // ORDERING: Relaxed: only the address matters. If the end has come since, it has woken
+            // the process.
+            if is_own && self.word.load(Ordering::Relaxed) == process_word(waker) {
                 return Poll::Pending;
             }
-            let waiter = match self.take_back(waiting) {
-                Some(left) if !is_own && left.0.addr() & PROCESS == 0 => {
-                    // SAFETY: a box, which is this handle's again.
-                    if let Waiter::Future(own) = unsafe { &mut *left.0 } {
-                        own.clone_from(waker);
-                    }
-                    left
-                }
-                _ => Left::waker(waker, is_own),
-            };
-            if let Ok(left) = self.await_end(waiter) {
-                *waiting = left;
+            let waiter = Waiter::Waker(waker.clone());
+            self.forget();
+            if self.await_end(waiter, is_own).is_ok() {
                 return Poll::Pending;
             }
         }
-        waiting.0 = 0;
         // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
         // caller has.
         Poll::Ready(unsafe { self.take() })
@@ -172,32 +163,31 @@ impl<P: Protocol> LifeCell<P> {
         (word & (PROCESS | 1) == PROCESS).then_some(word & !PROCESS)
     }
 
-    /// Takes back and drops the waker that was left, unless the process has ended.
+    /// Drops the waker that was left, if there is one, unless the process has ended. The caller has
+    /// the handle, and has not left the exit to others.
     #[inline]
-    pub fn forget(&self, waiting: &mut Waiting) {
-        if waiting.0 != 0 {
-            drop(self.take_back(waiting));
-        }
-    }
-
-    /// Takes back the waiter that was left, unless the process has ended. Few handles that are
-    /// dropped have left one.
-    #[cold]
-    #[inline(never)]
-    fn take_back(&self, waiting: &mut Waiting) -> Option<Left<P>> {
-        let address = mem::take(&mut waiting.0);
+    pub fn forget(&self) {
         // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the
         // handle from the one that did.
         let word = self.word.load(Ordering::Relaxed);
-        if address == 0 || word.addr() != address {
-            return None;
+        if !word.is_null() && word != ended() {
+            self.take_back(word);
         }
+    }
+
+    /// Takes back the waiter that was left. Few handles that are dropped have left one.
+    #[cold]
+    #[inline(never)]
+    fn take_back(&self, word: *mut Waiter<P>) {
         // ORDERING: Relaxed on success: the box is as this thread has made it. Relaxed on failure:
-        // the caller looks again.
+        // the process has ended, and has told the waiter; the caller looks again.
         let withdrawn =
             self.word
                 .compare_exchange(word, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
-        withdrawn.is_ok().then(|| Left(word))
+        if withdrawn.is_ok() {
+            // SAFETY: `await_end` has put it there, and it was taken out just now.
+            drop(unsafe { Waiter::from_word(word) });
+        }
     }
 
     /// Gives the exit to `call` at the end: on the worker that ends the process, or here, if it has
@@ -206,34 +196,29 @@ impl<P: Protocol> LifeCell<P> {
     /// nobody to tell.
     ///
     /// # Safety
-    /// As for `poll`, and the caller gives the handle's right to the exit up.
+    /// As for `poll`, and the caller gives the handle's right to the exit up. No waker is left.
     pub unsafe fn leave(&self, call: Option<Box<dyn FnOnce(Exit<P>) + Send>>) {
-        let waiter = match call {
-            Some(call) => Left::boxed(Waiter::Call(call)),
-            None => Left(nobody()),
-        };
-        if let Err(waiter) = self.await_end(waiter) {
+        if let Err(waiter) = self.await_end(Waiter::Call(call), false) {
             // SAFETY: the process has ended, which was acquired; the rest is the caller's.
             unsafe { self.tell(waiter) };
         }
     }
 
-    /// Leaves a waiter to be told of the end, and returns its word, for `take_back`.
+    /// Leaves a waiter to be told of the end. A process's waker `is_own`.
     ///
     /// # Errors
     /// The waiter, if the process has ended.
-    fn await_end(&self, waiter: Left<P>) -> Result<Waiting, Left<P>> {
-        let waiter = ManuallyDrop::new(waiter).0;
+    fn await_end(&self, waiter: Waiter<P>, is_own: bool) -> Result<(), Waiter<P>> {
+        let word = waiter.into_word(is_own);
         // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure
         // Acquire: as in `is_set`.
-        let waits = self.word.compare_exchange(
-            ptr::null_mut(),
-            waiter,
-            Ordering::Release,
-            Ordering::Acquire,
-        );
-        let left = Waiting(waiter.addr());
-        waits.map(|_| left).map_err(|_| Left(waiter))
+        let waits =
+            self.word
+                .compare_exchange(ptr::null_mut(), word, Ordering::Release, Ordering::Acquire);
+        // SAFETY: made just now, and not put there.
+        waits
+            .map(drop)
+            .map_err(|_| unsafe { Waiter::from_word(word) })
     }
 
     /// Takes the exit out.
@@ -293,15 +278,10 @@ debug_fields!(LifeCell<P>, "LifeCell");
 /// A waiter for the end of a process.
 enum Waiter<P: Protocol> {
     /// A future, or a thread, which then takes the exit.
-    Future(Waker),
-    /// A callback for the exit; nobody waits.
-    Call(Box<dyn FnOnce(Exit<P>) + Send>),
+    Waker(Waker),
+    /// A callback for the exit, which is dropped without one; nobody waits.
+    Call(Option<Box<dyn FnOnce(Exit<P>) + Send>>),
 }
-
-/// A waiter in one word: the address of its box; or, of the waker of a process of this protocol,
-/// the address that the waker knows it by, marked with [`PROCESS`], which needs no box; or
-/// [`nobody`].
-struct Left<P: Protocol>(*mut Waiter<P>);
 
 /// The mark of a process's waker: no box lies at such an address, nor does a slot.
 const PROCESS: usize = 2;
@@ -311,52 +291,40 @@ fn nobody<P: Protocol>() -> *mut Waiter<P> {
     ptr::without_provenance_mut(3)
 }
 
-impl<P: Protocol> Left<P> {
-    fn boxed(waiter: Waiter<P>) -> Self {
-        Self(Box::into_raw(Box::new(waiter)))
-    }
-
-    /// Makes one from a clone of the waker, which is a process's of this protocol if it `is_own`.
-    fn waker(waker: &Waker, is_own: bool) -> Self {
-        if is_own {
-            let waker = ManuallyDrop::new(waker.clone());
-            return Self(marked(&waker));
-        }
-        Self::boxed(Waiter::Future(waker.clone()))
-    }
-
-    /// Returns the waiter.
-    fn open(self) -> Waiter<P> {
-        let word = ManuallyDrop::new(self).0;
-        if word == nobody() {
-            // A box of nothing: no allocation.
-            return Waiter::Call(Box::new(drop));
-        }
-        if word.addr() & PROCESS == 0 {
-            // SAFETY: then `boxed` has made it, and this is used up.
-            return *unsafe { Box::from_raw(word) };
-        }
-        let data = word.map_addr(|address| address & !PROCESS);
-        // SAFETY: `waker` has made it, of a waker of its own that it has not dropped.
-        Waiter::Future(unsafe { context::from_data::<P>(data.cast()) })
-    }
-}
-
-impl<P: Protocol> Drop for Left<P> {
-    fn drop(&mut self) {
-        drop(Self(self.0).open());
-    }
-}
-
-/// Returns the word of a process's waker.
-fn marked<P: Protocol>(waker: &Waker) -> *mut Waiter<P> {
+/// Returns the word of a process's waker: the address that the waker knows it by, marked.
+fn process_word<P: Protocol>(waker: &Waker) -> *mut Waiter<P> {
     let data = waker.data().cast_mut().cast::<Waiter<P>>();
     data.map_addr(|address| address | PROCESS)
 }
 
-/// The word that a polled handle has left in a [`LifeCell`](crate::table::LifeCell), or 0.
-#[derive(Debug, Default)]
-pub struct Waiting(usize);
+impl<P: Protocol> Waiter<P> {
+    /// Turns it into one word, which owns it: the address of its box, unless it is a process's own
+    /// waker, or nobody.
+    fn into_word(self, is_own: bool) -> *mut Self {
+        match self {
+            Self::Waker(waker) if is_own => process_word(&ManuallyDrop::new(waker)),
+            Self::Call(None) => nobody(),
+            boxed => Box::into_raw(Box::new(boxed)),
+        }
+    }
+
+    /// Returns the waiter of that word.
+    ///
+    /// # Safety
+    /// `into_word` has made it, and it is used up.
+    unsafe fn from_word(word: *mut Self) -> Self {
+        if word == nobody() {
+            return Self::Call(None);
+        }
+        if word.addr() & PROCESS == 0 {
+            // SAFETY: a box, then, which is the caller's (contract).
+            return *unsafe { Box::from_raw(word) };
+        }
+        let data = word.map_addr(|address| address & !PROCESS);
+        // SAFETY: of a waker that `into_word` has not dropped (contract).
+        Self::Waker(unsafe { context::from_data::<P>(data.cast()) })
+    }
+}
 
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -104,19 +104,15 @@ pub struct NoSuchProcess {
 
 impl fmt::Display for NoSuchProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write(f, &self.pid)
+        let pid = self.pid;
+        write!(
+            f,
+            "no such process: {pid} has ended, or is of another scheduler"
+        )
     }
 }
 
 impl Error for NoSuchProcess {}
-
-/// Writes the error's text. `which` is the process, or a word for it.
-pub(crate) fn write(f: &mut fmt::Formatter<'_>, which: &dyn fmt::Display) -> fmt::Result {
-    write!(
-        f,
-        "no such process: {which} has ended, or is of another scheduler"
-    )
-}
 
 #[cfg(test)]
 mod tests;

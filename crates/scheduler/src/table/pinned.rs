@@ -6,7 +6,6 @@ use std::ptr::NonNull;
 use filch_process_state::{Reason, State};
 use filch_processors::Awaited;
 
-use crate::handle::handle::Block;
 use crate::table::body::Task;
 use crate::table::pid::Pid;
 use crate::table::slot::Slot;
@@ -92,37 +91,20 @@ impl<P: Protocol> Pinned<P> {
         !(slot.events.is_closed() && slot.state.state() == State::Complete)
     }
 
-    /// Takes the process's steps until it has ended, if it is the next in the global run queue, and
-    /// a worker is idle.
-    pub(crate) fn help(&self) {
-        (self.scheduler().shared().processors).help(&AwaitedEnd(self.slot()));
-    }
-
     /// Makes the process take another turn, without an event, if it still lives.
     pub(crate) fn nudge(&self) {
         self.scheduler().wake(self.slot(), Reason::Message);
     }
-
-    /// Runs the process, which is Ready and in no run queue, on the calling thread, if a worker is
-    /// idle; else puts it into a run queue.
-    pub(crate) fn run_here(&self) {
-        let slot = self.slot();
-        let scheduler = self.scheduler();
-        let processors = &scheduler.shared().processors;
-        processors.run_awaited(Task::of(slot), &AwaitedEnd(slot));
-    }
 }
 
-/// The end of a process, whose slot the caller pins.
-struct AwaitedEnd<'pinned, P: Protocol>(&'pinned Slot<P>);
-
-impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
+/// Awaits the end of the process.
+impl<P: Protocol> Awaited<Task<P>> for Pinned<P> {
     fn is_over(&self) -> bool {
-        self.0.life.is_set()
+        self.slot().life.is_set()
     }
 
     fn is(&self, task: &Task<P>) -> bool {
-        task.is_of(self.0)
+        task.is_of(self.slot())
     }
 }
 
@@ -131,22 +113,13 @@ impl<P: Protocol> Drop for Pinned<P> {
     fn drop(&mut self) {
         let table = self.table();
         // SAFETY: the pin, which goes with this.
-        if unsafe { table.unpin(self.slot()) } {
-            // SAFETY: the table says so.
-            unsafe { free(table.owner()) };
+        if unsafe { table.unpin(self.slot()) }
+            // A table without a scheduler is freed by its user.
+            && let Some(owner) = table.owner()
+        {
+            // SAFETY: the table is retired, and this was the last pin: the table says so.
+            unsafe { Handle::lent(owner).free() };
         }
-    }
-}
-
-/// Frees the owner of a table, and so the table. One without a scheduler is freed by its user.
-///
-/// # Safety
-/// The table is retired, and the caller was the last that kept it.
-#[cold]
-unsafe fn free<P: Protocol>(owner: Option<NonNull<Block<P>>>) {
-    if let Some(owner) = owner {
-        // SAFETY: the caller's.
-        unsafe { Handle::lent(owner).free() };
     }
 }
 

@@ -42,10 +42,8 @@ pub struct Slot<P: Protocol> {
     pub events: EventQueue<Item<P>>,
     /// The figures of the process, and the commands or waker that it waits for.
     pub stats: ProcessStats,
-    /// Tells of urgent signals, which a worker must know before it drains `events`.
-    pub urgency: Urgency,
-    /// Of [`IDLE_PRIORITY`] and its like.
-    kind: AtomicU8,
+    /// Of [`IDLE_PRIORITY`] and its like; and [`URGENT`] and [`ENDS`].
+    flags: AtomicU8,
     policy: UnsafeCell<Option<Policy<P>>>,
     /// The number of the thread that it runs on; 0 if any will do.
     bound_to: AtomicU32,
@@ -82,6 +80,10 @@ pub const POLICY: u8 = 8;
 pub(crate) const TRAP_EXITS: u8 = 16;
 /// Messages count as delivered when the occupant reads them, and not when a step is given them.
 pub(crate) const READS_LATER: u8 = 32;
+/// The queue holds a signal that must not wait behind events.
+pub const URGENT: u8 = 64;
+/// The occupant is to end at once. This flag stays.
+pub const ENDS: u8 = 128;
 /// The occupant does not take all messages.
 pub const LIMITED: u8 = CLOSED | POLICY;
 
@@ -111,8 +113,7 @@ impl<P: Protocol> Slot<P> {
             state: ProcessState::new_complete(),
             events: EventQueue::new(),
             stats: ProcessStats::default(),
-            urgency: Urgency::default(),
-            kind: AtomicU8::new(0),
+            flags: AtomicU8::new(0),
             policy: UnsafeCell::new(None),
             bound_to: AtomicU32::new(0),
             life: LifeCell::new(),
@@ -125,9 +126,8 @@ impl<P: Protocol> Slot<P> {
     #[inline]
     pub(crate) fn furnish(&self, placement: Placement<P>, table: NonNull<Table<P>>) {
         self.stats.reset();
-        self.urgency.reset();
         // ORDERING: Relaxed, all: `Occupancy::occupy` releases them to the threads that get a pin.
-        self.kind.store(placement.kind, Ordering::Relaxed);
+        self.flags.store(placement.kind, Ordering::Relaxed);
         self.bound_to.store(placement.bound_to, Ordering::Relaxed);
         self.table.store(table.as_ptr(), Ordering::Relaxed);
         self.has_handle.store(true, Ordering::Relaxed);
@@ -139,27 +139,45 @@ impl<P: Protocol> Slot<P> {
         }
     }
 
-    /// Checks if the occupant is of one of these kinds. For a thread that holds a pin, or has just
+    /// Checks if the occupant has one of these flags. For a thread that holds a pin, or has just
     /// made the occupant Ready.
     ///
     /// Without either it is a hint, perhaps about another occupant. That does no harm to a sender:
     /// if it is told [`LIMITED`] it pins, and the queue refuses items for another generation.
     #[inline]
-    pub fn has(&self, kinds: u8) -> bool {
+    pub fn has(&self, flags: u8) -> bool {
         // ORDERING: Relaxed: `furnish` stored it before `occupy`, whose Release a pin has acquired,
         // and so has a sender without a pin that has just made the occupant Ready, which stays
         // until it is enqueued. A thread that does not see yet that a future has been replaced asks
-        // about an earlier moment; one that sees it pushes after this.
-        self.kind.load(Ordering::Relaxed) & kinds != 0
+        // about an earlier moment; one that sees it pushes after this. A worker that has the
+        // occupant sees `URGENT` and `ENDS`, if they were set before the wake-up that it has
+        // acquired by `start`; one that is set too late is followed by a wake-up, and that by a
+        // turn.
+        self.flags.load(Ordering::Relaxed) & flags != 0
+    }
+
+    /// Sets [`ENDS`]; or [`URGENT`], after the push of the signal. The caller holds a pin, and
+    /// wakes the process after this.
+    pub fn hurry(&self, flag: u8) {
+        // ORDERING: Release, partner of the Acquire in `clear_urgent`: the worker that clears
+        // `URGENT` finds the signal in the queue.
+        self.flags.fetch_or(flag, Ordering::Release);
+    }
+
+    /// Clears [`URGENT`]: the caller has the process, and drains the queue for signals now.
+    #[cold]
+    pub fn clear_urgent(&self) {
+        // ORDERING: Acquire, partner of the Release in `hurry`: the drain that follows finds what
+        // was pushed. The wake-up may still be to come, and the turn after it would not look.
+        self.flags.fetch_and(!URGENT, Ordering::Acquire);
     }
 
     /// Makes the occupant no future, and open to messages, which it reads at once. The caller has
     /// the process, and replaces it.
     pub fn replace_future(&self) {
-        // ORDERING: Relaxed, both: see `has`. The caller alone writes it now.
-        let kind = self.kind.load(Ordering::Relaxed) & !(FUTURE | CLOSED | READS_LATER);
-        // ORDERING: Relaxed: see above.
-        self.kind.store(kind, Ordering::Relaxed);
+        let gone = FUTURE | CLOSED | READS_LATER;
+        // ORDERING: Relaxed: see `has`.
+        self.flags.fetch_and(!gone, Ordering::Relaxed);
     }
 
     /// Returns the policy, if there is one.
@@ -187,17 +205,8 @@ impl<P: Protocol> Slot<P> {
         unsafe { self.life.clear() };
         if self.has(POLICY) {
             // SAFETY: as above.
-            unsafe { self.drop_policy() };
+            drop_contained(self.policy.with_mut(|policy| unsafe { (*policy).take() }));
         }
-    }
-
-    /// # Safety
-    /// As for `clear`.
-    #[cold]
-    #[inline(never)]
-    unsafe fn drop_policy(&self) {
-        // SAFETY: the caller's.
-        drop_contained(self.policy.with_mut(|policy| unsafe { (*policy).take() }));
     }
 
     /// Returns the occupant's thread, or 0. For the worker that has it from a run queue.
@@ -269,72 +278,3 @@ impl<P: Protocol> Slot<P> {
 }
 
 debug_fields!(Slot<P>, "Slot", index);
-
-/// A byte of the slot, set if the queue holds a signal that must not wait behind events, or if the
-/// process is to end at once.
-#[derive(Debug, Default)]
-pub struct Urgency(AtomicU8);
-
-/// The queue holds an urgent signal.
-const SIGNAL: u8 = 1;
-/// The process is to end. This bit stays set.
-const END: u8 = 2;
-
-/// The urgent thing to do.
-#[must_use = "the bit that announced signals has been cleared"]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Urgent {
-    /// Nothing is urgent.
-    Nothing,
-    /// The queue holds a signal that must be found before the next step.
-    Signal,
-    /// The process is to end.
-    End,
-}
-
-impl Urgency {
-    /// Resets it for a new occupant. [`Table::occupy`] publishes it.
-    #[inline]
-    pub fn reset(&self) {
-        // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
-        self.0.store(0, Ordering::Relaxed);
-    }
-
-    /// Asks the process to end. The caller holds a pin, and wakes the process after this.
-    pub fn end(&self) {
-        // ORDERING: Relaxed: the RMWs on the state order it: a wake before a `start`, or before the
-        // `submit`, is acquired by it; after a later one the process runs once more, and its worker
-        // looks here again.
-        self.0.fetch_or(END, Ordering::Relaxed);
-    }
-
-    /// Announces a signal, just pushed. The caller holds a pin, and wakes the process after this.
-    pub fn signal(&self) {
-        // ORDERING: Release, partner of the Acquire in `take_signal`: the worker that clears this
-        // bit finds the signal in the queue.
-        self.0.fetch_or(SIGNAL, Ordering::Release);
-    }
-
-    /// Returns the urgent thing, and clears the bit of signals: the caller has the process, and
-    /// drains the queue for them now. Wait-free.
-    #[inline]
-    pub fn take(&self) -> Urgent {
-        // ORDERING: Relaxed: as in `end`. A bit that is set too late to be seen here is followed by
-        // a wake-up, and that by a turn.
-        match self.0.load(Ordering::Relaxed) {
-            0 => Urgent::Nothing,
-            word => self.take_signal(word),
-        }
-    }
-
-    #[cold]
-    fn take_signal(&self, word: u8) -> Urgent {
-        if word & END != 0 {
-            return Urgent::End;
-        }
-        // ORDERING: Acquire, partner of the Release in `signal`: the drain that follows finds what
-        // was pushed. The wake-up may still be to come, and the turn after it would not look.
-        self.0.fetch_and(!SIGNAL, Ordering::Acquire);
-        Urgent::Signal
-    }
-}

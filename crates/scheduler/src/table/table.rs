@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
-use filch_event_queue::{PushError, ReopenError};
+use filch_event_queue::PushError;
 use filch_process_state::{Disposal, Ending, Reason, Wake};
 use filch_slab::{AllocateError, Batch, Slab, Stale, Unpinned};
 use filch_sync::atomic::Ordering;
@@ -78,11 +78,7 @@ impl<P: Protocol> Table<P> {
         let slot = self.slot(self.slots.allocate()?);
         slot.furnish(placement, NonNull::from(self));
         let generation = slot.occupancy.occupy(2);
-        debug_assert_eq!(
-            generation,
-            slot.events.generation(),
-            "lives are counted alike"
-        );
+        debug_assert_eq!(generation, slot.events.generation(), "counted alike");
         Ok(slot)
     }
 
@@ -120,12 +116,9 @@ impl<P: Protocol> Table<P> {
     }
 
     /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and
-    /// wakes it. Lock-free, and without a pin: the queue itself refuses items for an earlier
-    /// generation.
-    ///
-    /// If the process ends between the push and the wake-up, the item is dropped with it: by the
-    /// thread that ends it, by this call, or by another late sender (see [`wake`](Self::wake)). The
-    /// wake-up may reach the slot's next occupant, which then takes a turn for nothing.
+    /// [wakes](Self::wake) it. Lock-free, and without a pin: the queue itself refuses items for an
+    /// earlier generation. If the process ends before it is woken, the item is dropped with it, and
+    /// the wake-up may reach the slot's next occupant, which then takes a turn for nothing.
     ///
     /// # Errors
     /// The item, if the process has ended.
@@ -155,13 +148,10 @@ impl<P: Protocol> Table<P> {
     }
 
     /// Wakes the process in that slot, after a push into its queue, or when the reason itself is
-    /// the event. The answer says what the caller must do, and is never [`Wake::Dispose`]: if the
-    /// process has ended and no thread has its queue, this empties it: [`Wake::Refused`].
-    ///
-    /// So the last of the thread that ends a process and of the late senders empties the queue:
-    /// nothing is left there when all of them are done, even if a pin keeps the process in the
-    /// table. Lock-free: it empties the queue again only because another sender came late
-    /// meanwhile.
+    /// the event. Lock-free. The answer says what the caller must do, and is never
+    /// [`Wake::Dispose`]: if the process has ended and no thread has its queue, this empties it:
+    /// [`Wake::Refused`]. So the last of the late senders leaves nothing there, even if a pin keeps
+    /// the process in the table.
     #[inline]
     pub fn wake(&self, slot: &Slot<P>, reason: Reason) -> Wake {
         match slot.state.wake(reason) {
@@ -189,7 +179,7 @@ impl<P: Protocol> Table<P> {
             // SAFETY: the pin was made just now.
             Ok(_) => Some(unsafe { Pinned::new(NonNull::from(slot)) }),
             Err(Stale(unpinned)) => {
-                let _ = self.leave(unpinned, slot);
+                let _ = self.leave(unpinned, slot, |index| self.slots.release(index));
                 None
             }
         }
@@ -220,83 +210,96 @@ impl<P: Protocol> Table<P> {
 
     /// Gives back one pin on the slot. Returns true if it was the last one of a table that is
     /// [retired](Self::retire): then the caller must free the table. Else the table may be gone on
-    /// return, unless the caller has one of its owners' references.
+    /// return, unless the caller is one of its owners.
     ///
     /// # Safety
     /// The slot is one of the table. The caller holds that pin, by [`occupy`](Self::occupy) or
     /// [`Slot::share_pin`], and gives it up.
     #[must_use = "true: the table is the caller's, to be freed"]
     pub unsafe fn unpin(&self, slot: &Slot<P>) -> bool {
-        self.leave(slot.occupancy.unpin(), slot)
+        self.leave(slot.occupancy.unpin(), slot, |index| {
+            self.slots.release(index)
+        })
     }
 
-    /// Gives the slot back, if the caller was the last thread out of it. Returns true if it was the
-    /// last slot of a retired table.
+    /// Cleans the slot and gives it back by `release`, if the caller is the last thread out: the
+    /// next occupant must find the queue open and empty. Returns true if `release` does.
     #[inline]
-    fn leave(&self, unpinned: Unpinned, slot: &Slot<P>) -> bool {
-        self.vacate(unpinned, slot) && self.slots.release(slot.index)
+    fn leave(&self, unpinned: Unpinned, slot: &Slot<P>, release: impl FnOnce(u32) -> bool) -> bool {
+        if unpinned == Unpinned::Others {
+            return false;
+        }
+        // SAFETY: `Unpinned::Last`: no pin is held.
+        unsafe { slot.clear() };
+        let is_vacant = match slot.state.vacate() {
+            // Mostly the queue was emptied when the process ended.
+            // SAFETY: it is the caller's: it was nobody's, and no pin is held.
+            Ok(true) => unsafe { slot.events.reopen().is_ok() || self.dispose(slot) },
+            // A sender that came too late has the queue, and will be told.
+            Ok(false) => false,
+            Err(_) => unreachable!("a process has a pin until it is over"),
+        };
+        is_vacant && release(slot.index)
     }
 
-    /// Gives back the slots of a [batch](Completed::tell_into). The batch's owner,
-    /// who is an owner of the table, too, calls this before it leaves the table.
+    /// Gives back the slots of a [batch](Self::tell_into). The batch's owner, who is an owner of
+    /// the table, too, calls this before it leaves the table.
     pub fn give_back(&self, batch: &mut Batch) {
         let _ = self.slots.give_back(batch);
     }
 
-    /// Lets the table's last owner leave. Returns true if no pin is left: then the caller must free
-    /// the table. Else the thread that gives [back](Self::unpin) the last pin must: a pin keeps the
-    /// table as well as its slot.
-    ///
-    /// To be called once. Afterwards the table is used only under a pin. All acts under any pin,
-    /// and before this, happen before the return of the `true`.
+    /// Lets the table's last owner leave, once. Returns true if no pin is left: then the caller
+    /// must free the table. Else the thread that gives [back](Self::unpin) the last pin must, and
+    /// the table is used only under a pin. All acts under any pin happen before the `true`.
     #[must_use = "true: the table is the caller's, to be freed"]
     pub fn retire(&self) -> bool {
         self.slots.retire()
     }
 
-    /// Cleans the slot, if the caller is the last thread out: the next occupant must find the queue
-    /// open and empty. Returns true if the slot is vacant, to be given back.
-    pub(crate) fn vacate(&self, unpin: Unpinned, slot: &Slot<P>) -> bool {
-        if unpin == Unpinned::Others {
-            return false;
-        }
-        // SAFETY: `Unpinned::Last`: no pin is held.
-        unsafe { slot.clear() };
-        match slot.state.vacate() {
-            // Mostly the queue was emptied when the process ended.
-            // SAFETY: the queue is the caller's: it was nobody's.
-            Ok(true) => unsafe { self.reopen(slot) || self.dispose(slot) },
-            // A sender that came too late has the queue, and will be told.
-            Ok(false) => false,
-            Err(_) => unreachable!("a process has a pin until it is over"),
-        }
-    }
-
     /// Ends the process in that slot, which has closed its queue. The items left in there go to
-    /// `sink`, to be dropped or answered.
+    /// `sink`, to be dropped or answered. Nobody is told of the end before
+    /// [`tell_into`](Self::tell_into).
     ///
     /// An item whose wake-up came before the end goes there, even if it appears after the queue was
     /// emptied once. Every later wake-up is refused, and its item is dropped. Lock-free.
     ///
     /// # Safety
     /// The slot is one of the table. The caller has made the process Running, neither lets go of it
-    /// nor ends it a second time, and holds the process's pin.
-    pub unsafe fn complete<'table>(
-        &'table self,
-        slot: &'table Slot<P>,
-        mut sink: impl FnMut(Item<P>),
-    ) -> Completed<'table, P> {
+    /// nor ends it a second time, and holds the process's pin, which it gives back after this.
+    pub unsafe fn complete(&self, slot: &Slot<P>, mut sink: impl FnMut(Item<P>)) {
         debug_assert!(slot.events.is_closed(), "its senders are refused first");
         loop {
             // SAFETY: this worker has made the process Running, which it is still (contract), so it
             // is the queue's consumer; the queue is closed.
             unsafe { slot.discard_events(&mut sink) };
             match slot.state.complete() {
-                Ok(Ending::Over) => return Completed { table: self, slot },
+                Ok(Ending::Over) => return,
                 Ok(Ending::Drain) => {}
                 Err(_) => unreachable!("only the worker that made it Running completes it"),
             }
         }
+    }
+
+    /// Leaves the exit to the process's handle, and gives back the process's pin. If the slot is
+    /// vacant then, it is given back with others of the batch. The caller is one of the table's
+    /// owners, and [gives the batch back](Self::give_back) before it leaves.
+    ///
+    /// # Safety
+    /// The caller has [ended](Self::complete) the process in that slot, and calls this once,
+    /// instead of [`unpin`](Self::unpin).
+    #[inline]
+    pub unsafe fn tell_into(
+        &self,
+        slot: &Slot<P>,
+        batch: &mut Batch,
+        exit: impl FnOnce() -> Exit<P>,
+    ) {
+        // SAFETY: this worker has ended the process, and holds its pin (contract).
+        unsafe { slot.life.set(exit) };
+        // There is an owner: this is not the end of the table.
+        let _ = self.leave(slot.occupancy.unpin(), slot, |index| {
+            self.slots.release_into(batch, index)
+        });
     }
 
     /// Drops the items in the queue of a process that has ended, and gives the slot back if it is
@@ -314,6 +317,8 @@ impl<P: Protocol> Table<P> {
 
     /// Drops the items in the queue of a process that has ended, until no sender comes late.
     /// Returns true if the slot is vacant, to be given back: no process, no pin, no push under way.
+    /// (A sender in the middle of a push is not waited for, as other processes get other slots: it
+    /// will be told to dispose.)
     ///
     /// # Safety
     /// The process has ended, and its queue is the caller's: its wake-up was answered
@@ -329,59 +334,11 @@ impl<P: Protocol> Table<P> {
             // SAFETY: the caller's; the queue was closed when the process ended.
             unsafe { slot.discard_events(drop) };
             // SAFETY: the caller's, and no pin is held on a slot that is vacated.
-            if vacated && unsafe { self.reopen(slot) } {
+            if vacated && unsafe { slot.events.reopen() }.is_ok() {
                 return true;
             }
         }
     }
-
-    /// Opens the queue for the next generation, unless it is not empty, or a sender without a pin
-    /// is in the middle of a push. No need to wait for that sender, as other processes get other
-    /// slots: it will be told to dispose.
-    ///
-    /// # Safety
-    /// The process has ended, no pin is held, and the queue is the caller's.
-    unsafe fn reopen(&self, slot: &Slot<P>) -> bool {
-        // SAFETY: the caller's.
-        let reopened = unsafe { slot.events.reopen() };
-        if let Err(error) = &reopened {
-            debug_assert_eq!(*error, ReopenError::Unfinished, "the process has ended");
-        }
-        reopened.is_ok()
-    }
 }
 
 debug_fields!(Table<P>, "Table", origin);
-
-/// A process whose wake-ups are refused, and whose queue is empty, except for pushes that are under
-/// way. It still has its PID and slot. [`Table::complete`] makes it, and one of the methods uses it
-/// up, so no caller can tell of an end before it has come.
-#[must_use = "nobody has been told of the end yet"]
-#[derive(Debug)]
-pub struct Completed<'table, P: Protocol> {
-    table: &'table Table<P>,
-    slot: &'table Slot<P>,
-}
-
-impl<P: Protocol> Completed<'_, P> {
-    /// Leaves the exit to the process's handle, and gives back the process's pin. If the slot is
-    /// vacant then, it is given back with others of the batch. The caller is one of the table's
-    /// owners, and [gives the batch back](Table::give_back) before it leaves.
-    #[inline]
-    pub fn tell_into(self, batch: &mut Batch, exit: impl FnOnce() -> Exit<P>) {
-        let Self { table, slot } = self;
-        // SAFETY: this worker ends the process, once, and holds the process's pin (contract of
-        // `complete`).
-        unsafe { slot.life.set(exit) };
-        if table.vacate(slot.occupancy.unpin(), slot) {
-            // There is an owner: this is not the end of the table.
-            let _ = table.slots.release_into(batch, slot.index);
-        }
-    }
-
-    /// Gives back the process's pin, and tells nobody: for a process without a handle.
-    pub fn leave(self) {
-        // SAFETY: this worker ends the process, once, and holds its pin (contract of `complete`).
-        let _ = unsafe { self.table.unpin(self.slot) };
-    }
-}

@@ -6,14 +6,13 @@
 //! slice. A process that keeps up with its events pays nothing: the clock is read for it only when
 //! it first has many; it is then given one of them, to measure its cost.
 
-use std::mem;
 use std::time::{Duration, Instant};
 
 use crate::Protocol;
-use crate::table::body::{Backlog, Body, EventList, TimedStep, WaitEnds, Waits};
+use crate::table::body::{Backlog, Body, EventList, TimedStep, Waits};
 use crate::table::slot::Slot;
 use crate::turn::driver::After;
-use crate::turn::inbox::{put_back, recall};
+use crate::turn::inbox::Inbox;
 
 /// The share of a process with a backlog before others run.
 #[derive(Debug)]
@@ -61,24 +60,18 @@ impl Budget {
         }
     }
 
-    /// Returns the number of events to move in search of one that matters behind those of the step:
-    /// no limit if `all`, for an urgent signal, which may end the process.
-    pub(crate) const fn look_ahead(&self, all: bool) -> usize {
-        if all {
-            usize::MAX
-        } else {
-            (self.events as usize).saturating_mul(LOOK_AHEAD)
-        }
+    /// Returns the number of events to move in search of one that ends a wait, behind those of the
+    /// step.
+    pub(crate) fn look_ahead(&self) -> usize {
+        (self.events as usize).saturating_mul(LOOK_AHEAD)
     }
 
-    /// Prepares a step with so many `events`, of a process that has more: in its queue, if there is
-    /// `more`, or in its backlog. The step is timed. The slice begins here, so that the first step
-    /// counts, however slow it is.
+    /// Prepares a step with so many `events`, of a process that has more. The step is timed. The
+    /// slice begins here, so that the first step counts, however slow it is.
     #[cold]
     #[inline(never)]
-    pub(crate) fn begin_step<P: Protocol>(&self, body: &mut Body<P>, events: usize, more: bool) {
+    pub(crate) fn begin_step<P: Protocol>(&self, body: &mut Body<P>, events: usize) {
         let cold = body.cold();
-        cold.more = more;
         if !self.slice.is_zero() {
             let (began, events) = ((self.clock)(), events as u32);
             cold.since.get_or_insert(began);
@@ -88,25 +81,23 @@ impl Budget {
 
     /// Leaves one of many events for the step, while their cost is unknown: one that ends the wait,
     /// if the process waits for commands. The others become its backlog, so that the step is timed.
-    /// Returns the events that end a wait.
     #[cold]
     #[inline(never)]
     pub(crate) fn sample<P: Protocol>(
         &self,
         body: &mut Body<P>,
         events: &mut EventList<P>,
-        wait_ends: WaitEnds,
-    ) -> WaitEnds {
+        inbox: &mut Inbox<P>,
+    ) {
         body.sampled = true;
-        if self.slice.is_zero() {
-            return wait_ends;
+        if !self.slice.is_zero() {
+            inbox.put_back(body, events);
+            inbox.recall(body, events, 1);
         }
-        put_back(body, events);
-        recall(body, events, 1)
     }
 
-    /// Returns what becomes of a process that is behind with its events after a turn; `None` if it
-    /// has caught up, or waits for an event that is not there.
+    /// Returns what becomes of a process that is behind with its events after a turn, with `more`
+    /// in its queue or not; `None` if it has caught up, or waits for an event that is not there.
     ///
     /// # Safety
     /// The caller has the process whose slot and body these are.
@@ -116,11 +107,12 @@ impl Budget {
         &self,
         slot: &Slot<P>,
         body: &mut Body<P>,
+        more: bool,
     ) -> Option<After> {
         let step = body.cold.as_mut().and_then(|cold| cold.timed.take());
         let timed = step.map(|step| self.learn(body, step));
         // SAFETY: as ours.
-        unsafe { is_behind(slot, body) }.then(|| match self.goes_on(body, timed) {
+        unsafe { is_behind(slot, body, more) }.then(|| match self.goes_on(body, timed) {
             true => After::Again,
             false => After::GaveWay,
         })
@@ -170,21 +162,21 @@ impl Budget {
 ///
 /// # Safety
 /// The caller has the process whose slot and body these are.
-unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>) -> bool {
-    let waits = body.waits;
-    let Some(cold) = &mut body.cold else {
-        return false;
-    };
-    let more = mem::take(&mut cold.more);
-    let left = match waits {
-        Waits::Commands => cold.backlog.has_wait_end(),
-        _ => !cold.backlog.is_empty(),
+unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>, more: bool) -> bool {
+    let left = match (&body.cold, body.waits) {
+        (None, _) => false,
+        (Some(cold), Waits::Commands) => cold.backlog.has_wait_end(),
+        (Some(cold), _) => !cold.backlog.is_empty(),
     };
     if more || left {
-        cold.behind = true;
+        body.cold().behind = true;
         return true;
     }
-    if cold.behind && cold.backlog.is_empty() && slot.events.is_empty() {
+    if let Some(cold) = &mut body.cold
+        && cold.behind
+        && cold.backlog.is_empty()
+        && slot.events.is_empty()
+    {
         // SAFETY: the caller, which has the process, is its queue's one consumer.
         unsafe { slot.events.shrink() };
         if cold.watches.is_empty() {

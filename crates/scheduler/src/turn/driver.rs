@@ -14,11 +14,11 @@ use filch_timers::{TimerThread, drop_with_timers};
 use crate::process::command::{CommandHandler, OpenCommand, dispatch};
 use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
-use crate::table::body::{Body, EventList, Task, WaitEnds, Waits};
-use crate::table::slot::{LIMITED, Slot, Urgent};
+use crate::table::body::{Body, EventList, Task, Waits};
+use crate::table::slot::{ENDS, LIMITED, Slot, URGENT};
 use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
-use crate::turn::inbox::{Inbox, put_back, recall};
+use crate::turn::inbox::Inbox;
 use crate::{Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]
@@ -115,42 +115,35 @@ impl<P: Protocol> Driver<P> {
         };
         let (events, output) = (&mut scratch.events, &mut scratch.output);
         let has_urgent_signal = self.end_asked(slot, output)?;
-        let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
+        let (mut inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
         let context = unsafe { Context::new(&self.handle, slot) };
-        let Inbox {
-            mut wait_ends,
-            pending,
-        } = inbox;
         let is_behind = more || body.has_backlog();
-        if is_behind && !body.sampled && wait_ends.end(body.waits, events) {
-            wait_ends = self.budget.sample(body, events, wait_ends);
+        if is_behind && !body.sampled && body.waits.end_by(inbox.completions, events) {
+            self.budget.sample(body, events, &mut inbox);
         }
-        if let Some(pending) = pending {
+        if let Some(pending) = inbox.pending.take() {
             let carried = pending.carry_out(&context, body);
             carried.map_err(|error| output.fail(error))?;
             // If it was replaced, `init` may have blocked, and each counter has one writer.
             scratch.worker = self.handle.worker();
         }
-        if !wait_ends.end(body.waits, events) {
+        if !body.waits.end_by(inbox.completions, events) {
             // It was woken for a signal, or for what the step before had drained already: the flag
             // is set after the push. A step would get no event that it waits for.
-            put_back(body, events);
-            if more {
-                body.cold().more = true;
-            }
+            inbox.put_back(body, events);
             // SAFETY: as for the body.
-            let backlogged = unsafe { self.budget.backlogged(slot, body) };
+            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
-        self.count(slot, body, events, wait_ends, scratch.worker);
+        self.count(slot, body, events, inbox.completions, scratch.worker);
         if is_behind {
-            self.budget.begin_step(body, events.len(), more);
+            self.budget.begin_step(body, events.len());
         }
         body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
         if body.cold.is_some() {
             // SAFETY: as for the body.
-            let backlogged = unsafe { self.budget.backlogged(slot, body) };
+            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
         Ok(let_go(slot, body.waits))
@@ -170,11 +163,14 @@ impl<P: Protocol> Driver<P> {
             self.handle.shared().aborted.fetch_add(1, Ordering::Relaxed);
             return Err(output.fail(ProcessError::ShutDown));
         }
-        match slot.urgency.take() {
-            Urgent::Nothing => Ok(false),
-            Urgent::Signal => Ok(true),
-            Urgent::End => Err(output.fail(ProcessError::Terminated)),
+        let hurries = slot.has(URGENT | ENDS);
+        if hurries {
+            if slot.has(ENDS) {
+                return Err(output.fail(ProcessError::Terminated));
+            }
+            slot.clear_urgent();
         }
+        Ok(hurries)
     }
 
     /// Fills the inbox from the backlog and the queue, up to the allowance of a step; looks further
@@ -188,12 +184,12 @@ impl<P: Protocol> Driver<P> {
         has_urgent_signal: bool,
     ) -> (Inbox<P>, bool) {
         let mut inbox = Inbox {
-            wait_ends: WaitEnds::default(),
+            completions: 0,
             pending: None,
         };
         let allowance = body.allowance as usize;
         if body.has_backlog() {
-            inbox.wait_ends = recall(body, events, allowance);
+            inbox.recall(body, events, allowance);
         }
         let room = allowance - events.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
@@ -201,7 +197,7 @@ impl<P: Protocol> Driver<P> {
             slot.events
                 .drain_up_to(room, |item| inbox.sort(item, slot, body, events))
         };
-        if more && (has_urgent_signal || !inbox.wait_ends.end(body.waits, events)) {
+        if more && (has_urgent_signal || !body.waits.end_by(inbox.completions, events)) {
             more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
         }
         (inbox, more)
@@ -219,7 +215,11 @@ impl<P: Protocol> Driver<P> {
         events: &mut EventList<P>,
         all: bool,
     ) -> bool {
-        let max = self.budget.look_ahead(all);
+        let max = if all {
+            usize::MAX
+        } else {
+            self.budget.look_ahead()
+        };
         // SAFETY: the worker that has the process, which is the caller, is its queue's one
         // consumer.
         let more = unsafe {
@@ -237,7 +237,7 @@ impl<P: Protocol> Driver<P> {
         slot: &Slot<P>,
         body: &Body<P>,
         events: &EventList<P>,
-        wait_ends: WaitEnds,
+        completions: u32,
         worker: usize,
     ) {
         if slot.has(LIMITED) {
@@ -245,10 +245,10 @@ impl<P: Protocol> Driver<P> {
         }
         let counters = &self.handle.shared().counters[worker];
         counters.steps.add(1);
-        let others = events.len() as u64 - u64::from(wait_ends.completions);
+        let others = events.len() as u64 - u64::from(completions);
         if others > 0 {
             counters.messages.add(others);
-        } else if wait_ends.completions == 0 && slot.stats.commands() > 0 {
+        } else if completions == 0 && slot.stats.commands() > 0 {
             counters.empty_steps.add(1);
             slot.stats.empty_step();
         }
@@ -257,9 +257,9 @@ impl<P: Protocol> Driver<P> {
             // The step says anew what it waits for.
             slot.stats.set_future(false);
         }
-        if wait_ends.completions > 0 {
-            counters.completions.add(wait_ends.completions.into());
-            slot.stats.answer(wait_ends.completions);
+        if completions > 0 {
+            counters.completions.add(completions.into());
+            slot.stats.answer(completions);
         }
     }
 

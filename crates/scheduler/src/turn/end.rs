@@ -1,11 +1,8 @@
 //! The end of a process: in one order, even if the user's code panics on the way.
 
-use std::sync::Arc;
-
 use filch_slab::Batch;
-use filch_sync::panic::{catch_panic, drop_all_contained};
+use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
-use crate::link::watch::Watch;
 use crate::process::life_cycle;
 use crate::table::body::{ColdState, EventList};
 use crate::table::slot::{LIMITED, Slot};
@@ -34,7 +31,6 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
-    let told = cold.map(|cold| empty(*cold));
     if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
         && output.error().is_none()
     {
@@ -56,9 +52,9 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     }
     let tell = |item| handle.tell_end(item, pid, &reason);
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
-    let completed = unsafe { handle.table().complete(slot, tell) };
-    if let Some(told) = told {
-        fire_all(handle, &told, pid, &reason);
+    unsafe { handle.table().complete(slot, tell) };
+    if let Some(mut cold) = cold {
+        empty(handle, &mut cold, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
     if let Some(observer) = &handle.shared().observer {
@@ -66,21 +62,19 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     }
     // Before the thread that joins the process is told: it finds room for another one.
     handle.leave();
-    completed.tell_into(&mut scratch.vacant, || output.take_exit());
+    let (table, batch) = (handle.table(), &mut scratch.vacant);
+    // SAFETY: ended above.
+    unsafe { table.tell_into(slot, batch, || output.take_exit()) };
 }
 
-/// Drops the events that no step was given. Returns the watches, to be fired.
+/// Drops the events that no step was given, and fires the watches.
 #[cold]
 #[inline(never)]
-fn empty<P: Protocol>(cold: ColdState<P>) -> Vec<Arc<Watch>> {
-    drop_all_contained(cold.backlog.events);
-    cold.watches
-}
-
-#[cold]
-#[inline(never)]
-fn fire_all<P: Protocol>(handle: &Handle<P>, told: &[Arc<Watch>], pid: Pid, reason: &ExitReason) {
-    for watch in told {
+fn empty<P: Protocol>(handle: &Handle<P>, cold: &mut ColdState<P>, pid: Pid, reason: &ExitReason) {
+    while let Some(event) = cold.backlog.pop() {
+        drop_contained(event);
+    }
+    for watch in &cold.watches {
         handle.fire(watch, pid, reason);
     }
 }

@@ -6,13 +6,14 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::link::watch::add;
 use crate::process::life_cycle::take_over;
 use crate::process::output::Successor;
-use crate::table::body::{Body, EventList, Item, Signal, WaitEnds, Waits};
+use crate::table::body::{Body, EventList, Item, Signal, Waits};
 use crate::table::slot::{Slot, TRAP_EXITS};
 use crate::{Context, Event, ProcessError, Protocol};
 
 /// The findings of a worker besides the events for the next step.
 pub(crate) struct Inbox<P: Protocol> {
-    pub(crate) wait_ends: WaitEnds,
+    /// The number of completions among the events.
+    pub(crate) completions: u32,
     /// The demands of signals. Few turns have any.
     pub(crate) pending: Option<Box<Pending<P>>>,
 }
@@ -36,12 +37,15 @@ impl<P: Protocol> Inbox<P> {
         events: &mut EventList<P>,
     ) {
         match item {
-            Item::Event(event) => {
-                self.wait_ends.count(&event);
-                events.push_back(event);
-            }
+            Item::Event(event) => self.add(event, events),
             signal @ Item::Signal(_) => self.sort_signal(signal, slot, body, events),
         }
+    }
+
+    #[inline]
+    fn add(&mut self, event: Event<P>, events: &mut EventList<P>) {
+        self.completions += u32::from(matches!(event, Event::Completed { .. }));
+        events.push_back(event);
     }
 
     /// Obeys a signal. Not inlined, and given the whole item: so an event is moved whole, too.
@@ -69,21 +73,12 @@ impl<P: Protocol> Inbox<P> {
     }
 
     /// Ends a wait for commands after events were stowed: if only the backlog has an event that
-    /// ends it, takes that event from there, as the last of `max` events.
+    /// ends it, takes up to `max` events again, that one first.
     pub(crate) fn pick(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
-        let ends = self.wait_ends.end(body.waits, events);
-        let cold = body.cold();
-        cold.behind = true;
-        if !ends && cold.backlog.has_wait_end() {
-            if events.len() == max
-                && let Some(last) = events.pop_back()
-            {
-                cold.backlog.put_back(last);
-            }
-            if let Some(event) = cold.backlog.pop_wait_end() {
-                self.wait_ends.count(&event);
-                events.push_back(event);
-            }
+        body.cold().behind = true;
+        if !body.waits.end_by(self.completions, events) && body.cold().backlog.has_wait_end() {
+            self.put_back(body, events);
+            self.recall(body, events, max);
         }
     }
 
@@ -100,17 +95,13 @@ impl<P: Protocol> Inbox<P> {
         match signal {
             Signal::Upgrade(successor) => self.pending().successors.push(successor),
             Signal::Attach(watch) => add(&mut body.cold().watches, watch),
-            Signal::Down(down) => {
-                if !down.monitor.0.is_cancelled() {
-                    put(body, Event::Down(down));
-                }
+            Signal::Ended(ended) if ended.watch.is_cancelled() => {}
+            Signal::Ended(ended) if !ended.watch.is_link() => put(body, Event::Down(ended)),
+            Signal::Ended(ended) if slot.has(TRAP_EXITS) => put(body, Event::Exited(ended)),
+            Signal::Ended(ended) if ended.is_deadly() => {
+                self.pending().end.get_or_insert((*ended).into());
             }
-            Signal::Exited(exited) if exited.link.0.is_cancelled() => {}
-            Signal::Exited(exited) if slot.has(TRAP_EXITS) => put(body, Event::Exited(exited)),
-            Signal::Exited(exited) if exited.reason.is_normal() => {}
-            Signal::Exited(exited) => {
-                self.pending().end.get_or_insert((*exited).into());
-            }
+            Signal::Ended(_) => {}
             Signal::End(error) => {
                 self.pending().end.get_or_insert(*error);
             }
@@ -121,6 +112,33 @@ impl<P: Protocol> Inbox<P> {
                 let messages = fetched.into_iter().flatten().map(Event::Message);
                 messages.for_each(|message| put(body, message));
             }
+        }
+    }
+
+    /// Puts events of the backlog into the events, up to `max` of them: if the process waits for
+    /// commands, first one that ends the wait.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn recall(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
+        let mut next = match body.waits {
+            Waits::Commands => body.cold().backlog.pop_wait_end(),
+            Waits::Turn | Waits::Events | Waits::Wakes => None,
+        };
+        let backlog = &mut body.cold().backlog;
+        while events.len() < max
+            && let Some(event) = next.take().or_else(|| backlog.pop())
+        {
+            self.add(event, events);
+        }
+    }
+
+    /// Puts the events back into the backlog, for later.
+    pub(crate) fn put_back(&mut self, body: &mut Body<P>, events: &mut EventList<P>) {
+        self.completions = 0;
+        while let Some(event) = events.pop_back() {
+            let cold = body.cold();
+            cold.behind = true;
+            cold.backlog.put_back(event);
         }
     }
 
@@ -156,39 +174,5 @@ impl<P: Protocol> Pending<P> {
         // Those that the end has left over: their destructors are user code.
         drop_all_contained(successors);
         outcome
-    }
-}
-
-/// Puts events of the backlog into the events, up to `max` of them: if the process waits for
-/// commands, first one that ends the wait.
-#[cold]
-#[inline(never)]
-pub(crate) fn recall<P: Protocol>(
-    body: &mut Body<P>,
-    events: &mut EventList<P>,
-    max: usize,
-) -> WaitEnds {
-    let mut ends = WaitEnds::default();
-    let waits = body.waits;
-    let backlog = &mut body.cold().backlog;
-    let mut next = match waits {
-        Waits::Commands => backlog.pop_wait_end(),
-        Waits::Turn | Waits::Events | Waits::Wakes => None,
-    };
-    while events.len() < max
-        && let Some(event) = next.take().or_else(|| backlog.pop())
-    {
-        ends.count(&event);
-        events.push_back(event);
-    }
-    ends
-}
-
-/// Puts the events back into the backlog, for later.
-pub(crate) fn put_back<P: Protocol>(body: &mut Body<P>, events: &mut EventList<P>) {
-    while let Some(event) = events.pop_back() {
-        let cold = body.cold();
-        cold.behind = true;
-        cold.backlog.put_back(event);
     }
 }

@@ -31,7 +31,7 @@ fn member(tell: &mpsc::Sender<(Pid, ExitReason)>) -> Scripted {
                 Event::Message(_) => return Err("broken".to_owned()),
                 Event::Exited(exited) => {
                     assert_eq!(
-                        exited.link.other_than(exited.link.other_than(exited.pid)),
+                        exited.watch.other_than(exited.watch.other_than(exited.pid)),
                         exited.pid
                     );
                     tell.send((exited.pid, exited.reason)).unwrap();
@@ -145,8 +145,8 @@ fn unlinked_and_linked_to_itself() {
     let one = scheduler.submit(member(&tell), "run", 0).unwrap();
     let other = scheduler.submit(summing(1), "run", 0).unwrap();
     let link = scheduler.link(one.pid(), other.pid());
-    assert!(link.unlink());
-    assert!(!link.unlink());
+    assert!(link.cancel());
+    assert!(!link.cancel());
     scheduler.link(other.pid(), other.pid());
     scheduler.send(one.pid(), (0, 1)).unwrap();
     assert!(one.join().is_err());
@@ -177,7 +177,7 @@ fn an_unlink_in_a_step_holds_for_all_later_ones() {
             context.handle().monitor(other, pid);
             context.terminate(pid).unwrap();
             told.recv().unwrap();
-            assert!(!link.unlink());
+            assert!(!link.cancel());
             out.go_on();
             Ok(())
         });

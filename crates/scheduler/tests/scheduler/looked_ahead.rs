@@ -101,8 +101,8 @@ fn what_was_cut_in_a_step_is_in_no_later_one() {
             seen.push(number);
         }
         if seen == [0] {
-            monitor.demonitor();
-            link.unlink();
+            monitor.cancel();
+            link.cancel();
         }
         if seen == [0, 1] {
             out.done(1);

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::common::{Command, Scripted, beginning, scheduler, scripted, start, summing, waiting};
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, ExitReason, InitError, Monitor, Pid};
+use filch_scheduler::{Event, ExitReason, InitError, Pid, Watch};
 
-type Told = (Pid, Monitor, ExitReason);
+type Told = (Pid, Watch, ExitReason);
 
 /// Passes on every `Down` that it gets, and is done with 0 when it is cancelled.
 pub(crate) fn listening() -> (Scripted, mpsc::Receiver<Told>) {
@@ -17,7 +17,7 @@ pub(crate) fn listening() -> (Scripted, mpsc::Receiver<Told>) {
         out.idle();
         for event in events {
             match event {
-                Event::Down(down) => tell.send((down.pid, down.monitor, down.reason)).unwrap(),
+                Event::Down(down) => tell.send((down.pid, down.watch, down.reason)).unwrap(),
                 Event::Cancel(_) => out.done(0),
                 _ => {}
             }
@@ -65,7 +65,7 @@ fn the_reason_is_told() {
             scheduler.send(pid, (0, message)).unwrap();
         }
         assert_eq!(told.recv().unwrap(), (pid, monitor.clone(), expected));
-        assert!(!monitor.demonitor(), "it has been told");
+        assert!(!monitor.cancel(), "it has been told");
         // It is over for all that ask now, and how is forgotten.
         let late = scheduler.monitor(watcher.pid(), pid);
         assert_eq!(told.recv().unwrap(), (pid, late, ExitReason::NoSuchProcess));
@@ -105,7 +105,7 @@ fn being_watched_costs_no_step() {
     let monitors: Vec<_> = (0..100)
         .map(|_| scheduler.monitor(watcher.pid(), watched.pid()))
         .collect();
-    assert!(monitors[1..].iter().all(Monitor::demonitor));
+    assert!(monitors[1..].iter().all(Watch::cancel));
     scheduler.send(watched.pid(), (0, 0)).unwrap();
     assert_eq!(idle.recv().unwrap(), 1, "one step, with the message alone");
     assert_eq!(heard.recv().unwrap().1, monitors[0]);
@@ -163,7 +163,7 @@ fn a_demonitor_in_a_step_holds_for_all_later_ones() {
         context.handle().monitor(other, pid);
         context.terminate(pid).unwrap();
         told.recv().unwrap();
-        assert!(!monitor.demonitor());
+        assert!(!monitor.cancel());
         out.go_on();
         Ok(())
     });
@@ -218,7 +218,7 @@ fn monitors_race_with_ends() {
     let watched: Vec<_> = (0..PROCESSES)
         .map(|_| scheduler.submit(mortal(), "run", 0).unwrap().pid())
         .collect();
-    let mut monitors: Vec<Monitor> = std::thread::scope(|scope| {
+    let mut monitors: Vec<Watch> = std::thread::scope(|scope| {
         let watching = [0, 1].map(|_| {
             let (handle, watched, by) = (scheduler.handle(), &watched, watcher.pid());
             scope.spawn(move || {

@@ -141,7 +141,7 @@ fn a_monitor_races_with_the_last_drain() {
 }
 
 /// A watched process ends while its monitor is ended. A failure: an event comes although
-/// `demonitor` was in time.
+/// `cancel` was in time.
 #[test]
 fn a_demonitor_races_with_the_end() {
     explore("ended in time, not told of", 1_500, || {
@@ -150,7 +150,7 @@ fn a_demonitor_races_with_the_end() {
         let watched = scheduler.submit(summing(&closed, 1), "run", ()).unwrap();
         let monitor = scheduler.monitor(watcher.pid(), watched.pid());
         scheduler.send(watched.pid(), Note::Number(1)).unwrap();
-        let in_time = monitor.demonitor();
+        let in_time = monitor.cancel();
         assert_eq!(watched.join().unwrap(), 1);
         assert!(
             heard(scheduler, watcher) == 0 || !in_time,

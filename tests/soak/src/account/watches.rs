@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
-use filch_scheduler::{Down, ExitReason, Exited, Link, Monitor};
+use filch_scheduler::{Ended, ExitReason, Watch};
 
 use crate::account::{Happening, Life, complain, lock, note};
 
 /// The monitors and links of one phase.
 #[derive(Debug, Default)]
 pub(crate) struct Watches {
-    monitors: Book<Monitor>,
-    links: Book<Link>,
+    monitors: Book<Watch>,
+    links: Book<Watch>,
 }
 
 type Book<W> = Mutex<HashMap<W, Entry>>;
@@ -30,12 +30,12 @@ struct Entry {
 }
 
 impl Watches {
-    pub(crate) fn monitored(&self, monitor: Monitor, watcher: &Arc<Life>, watched: &Arc<Life>) {
+    pub(crate) fn monitored(&self, monitor: Watch, watcher: &Arc<Life>, watched: &Arc<Life>) {
         note(Happening::Monitored);
         add(&self.monitors, monitor, watcher, watched);
     }
 
-    pub(crate) fn linked(&self, link: Link, one: &Arc<Life>, other: &Arc<Life>) {
+    pub(crate) fn linked(&self, link: Watch, one: &Arc<Life>, other: &Arc<Life>) {
         note(Happening::Linked);
         add(&self.links, link, one, other);
     }
@@ -44,7 +44,7 @@ impl Watches {
     pub(crate) fn demonitor(&self, index: u64) {
         let monitor = pick(&self.monitors, index);
         if let Some(monitor) = monitor
-            && monitor.demonitor()
+            && monitor.cancel()
         {
             note(Happening::Demonitored);
             end(&self.monitors, monitor);
@@ -55,7 +55,7 @@ impl Watches {
     pub(crate) fn unlink(&self, index: u64) {
         let link = pick(&self.links, index);
         if let Some(link) = link
-            && link.unlink()
+            && link.cancel()
         {
             note(Happening::Unlinked);
             end(&self.links, link);
@@ -63,24 +63,24 @@ impl Watches {
     }
 
     /// Checks a `Down` that the process `by` got.
-    pub(crate) fn told_down(&self, down: Down, by: &Life) {
+    pub(crate) fn told_down(&self, down: Ended, by: &Life) {
         note(Happening::ToldDown);
-        if by.pid() != Some(down.monitor.watcher()) || down.pid != down.monitor.watched() {
+        if by.pid() != Some(down.watch.watcher()) || down.pid != down.watch.watched() {
             complain(format!("{by} was told of another's monitor: {down:?}"));
         }
-        tell(&self.monitors, down.monitor, down.reason, by);
+        tell(&self.monitors, down.watch, down.reason, by);
     }
 
     /// Checks an `Exited` that the process `by`, which traps exits, got.
-    pub(crate) fn told_exited(&self, exited: Exited, by: &Life) {
+    pub(crate) fn told_exited(&self, exited: Ended, by: &Life) {
         note(Happening::ToldExited);
         if !by.role.traps_exits {
             complain(format!("{by} traps no exits, and was told of one"));
         }
-        if by.pid() != Some(exited.link.other_than(exited.pid)) {
+        if by.pid() != Some(exited.watch.other_than(exited.pid)) {
             complain(format!("{by} was told of another's link: {exited:?}"));
         }
-        tell(&self.links, exited.link, exited.reason, by);
+        tell(&self.links, exited.watch, exited.reason, by);
     }
 
     /// Returns an end that is due, but has not been told.

@@ -1,5 +1,7 @@
 //! The memory of an event, a signal and a slot; the order of a backlog.
 
+use std::iter;
+
 use super::{Backlog, Item, Signal};
 use crate::process::event::{Cancel, Event};
 use crate::protocol::Protocol;
@@ -30,14 +32,14 @@ fn completed(tag: u64) -> Event<Small> {
     Event::Completed { tag, result: Ok(0) }
 }
 
-fn names(backlog: Backlog<Small>) -> Vec<String> {
+fn names(mut backlog: Backlog<Small>) -> Vec<String> {
     let name = |event| match event {
         Event::Completed { tag, .. } => format!("completion {tag}"),
         Event::Message(message) => format!("message {message}"),
         Event::Cancel(_) => "cancel".to_owned(),
         Event::Down(_) | Event::Exited(_) => unreachable!("nobody is watched"),
     };
-    backlog.events.into_iter().map(name).collect()
+    iter::from_fn(|| backlog.pop()).map(name).collect()
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::{Kept, body};
 use crate::process::error::Exit;
 use crate::table::body::Item;
 use crate::table::{
-    CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table, Urgent, Waiting,
+    CLOSED, ENDS, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table, URGENT,
 };
 use crate::{Activity, Event, Node, Outcome, Pid, ProcessInfo, Protocol};
 
@@ -83,10 +83,12 @@ fn running(table: &Processes) -> (Pid, &Occupant) {
 fn end(table: &Processes, pid: Pid, exit: Loud) {
     let slot = table.slot(pid.slot());
     slot.events.close();
-    // SAFETY: this thread has made it Running, and ends it once.
-    let completed = unsafe { table.complete(slot, drop) };
     let mut batch = Batch::default();
-    completed.tell_into(&mut batch, || Ok(Outcome::Output(exit)));
+    // SAFETY: this thread has made it Running, and ends it once.
+    unsafe {
+        table.complete(slot, drop);
+        table.tell_into(slot, &mut batch, || Ok(Outcome::Output(exit)));
+    }
     table.give_back(&mut batch);
 }
 
@@ -117,7 +119,8 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     slot.stats.ask(1);
     slot.stats.set_future(true);
     slot.stats.empty_step();
-    slot.urgency.end();
+    slot.hurry(ENDS);
+    slot.hurry(URGENT);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     end(&table, first, Loud(false));
@@ -133,7 +136,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     assert_eq!(slot.stats.commands(), 0);
     assert!(!slot.stats.awaits_waker());
     assert_eq!(slot.stats.empty_steps(), 0);
-    assert_eq!(slot.urgency.take(), Urgent::Nothing);
+    assert!(!slot.has(ENDS) && !slot.has(URGENT));
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     end(&table, second, Loud(false));
@@ -181,12 +184,9 @@ fn an_exit_that_panics_when_it_is_dropped_costs_no_slot() {
 fn a_joiner_gets_the_exit_or_the_deadline() {
     let table = Processes::new(Node::default());
     let (pid, slot) = running(&table);
-    let mut waiting = Waiting::default();
-    let mut join = |deadline| {
+    let join = |deadline| {
         // SAFETY: this thread has the handle, and gets the exit once.
-        let poll = |context: &mut Context<'_>| unsafe {
-            slot.life.poll(&mut waiting, context.waker(), false)
-        };
+        let poll = |context: &mut Context<'_>| unsafe { slot.life.poll(context.waker(), false) };
         poll_until(deadline, poll_fn(poll)).map(loud)
     };
     assert_eq!(join(Some(Instant::now())), None);
@@ -238,7 +238,10 @@ fn a_table_knows_who_lives() {
     assert!(kept.is_live(), "it is being closed");
     assert_eq!(info(&table, pid).activity, Activity::Ending);
     // SAFETY: this thread has made it Running, and ends it once.
-    unsafe { table.complete(slot, drop) }.leave();
+    unsafe {
+        table.complete(slot, drop);
+        let _ = table.unpin(slot);
+    }
     assert!(!kept.is_live());
     assert_eq!(live(&table), []);
     drop_handle(&table, pid);
@@ -342,9 +345,11 @@ fn what_a_process_leaves_in_its_queue() {
         }
     };
     // SAFETY: this thread has made it Running, and ends it once.
-    let completed = unsafe { table.complete(slot, sink) };
+    unsafe { table.complete(slot, sink) };
     assert_eq!(left, 3);
-    completed.tell_into(&mut Batch::default(), || Ok(Outcome::Output(Loud(false))));
+    let exit = || Ok(Outcome::Output(Loud(false)));
+    // SAFETY: it has ended above.
+    unsafe { table.tell_into(slot, &mut Batch::default(), exit) };
     let late = table.post(pid, slot, message(Arc::clone(&items[0])), Reason::Message);
     assert!(late.is_err());
     drop(late);
@@ -357,18 +362,12 @@ fn what_a_process_leaves_in_its_queue() {
 fn a_body_that_nobody_dropped_goes_at_the_end() {
     let table = Processes::new(Node::default());
     let held = Arc::new(());
-    let slot = table.occupy(Placement::default()).unwrap();
-    // SAFETY: this thread is the submitter, then the worker, and has the handle.
-    unsafe {
-        slot.life.begin(body(Kept(Arc::clone(&held))));
-        slot.state.submit().unwrap();
-        slot.state.start().unwrap();
-        slot.events.close();
-        let completed = table.complete(slot, drop);
-        completed.tell_into(&mut Batch::default(), || Ok(Outcome::Output(Loud(false))));
-        assert_eq!(Arc::strong_count(&held), 1);
-        let _ = table.unpin(slot);
-    }
+    let (pid, slot) = running(&table);
+    // SAFETY: this thread is the submitter, and then the worker.
+    unsafe { slot.life.begin(body(Kept(Arc::clone(&held)))) };
+    end(&table, pid, Loud(false));
+    assert_eq!(Arc::strong_count(&held), 1);
+    drop_handle(&table, pid);
 }
 
 /// A failure: slots are lost with a batch, or come back one by one, or while a handle keeps them.
@@ -383,8 +382,10 @@ fn slots_come_back_by_batches() {
     for (_, slot) in [first, kept, third] {
         slot.events.close();
         // SAFETY: this thread has made it Running, and ends it once.
-        let completed = unsafe { table.complete(slot, drop) };
-        completed.tell_into(&mut batch, || Ok(Outcome::Output(Loud(false))));
+        unsafe {
+            table.complete(slot, drop);
+            table.tell_into(slot, &mut batch, || Ok(Outcome::Output(Loud(false))));
+        }
     }
     assert!(kept.1.life.is_set(), "its handle is told");
     assert_eq!(running(&table).0.slot(), 3, "the others are kept back");
