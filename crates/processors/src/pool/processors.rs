@@ -154,8 +154,8 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Sees to it that there is memory for a task that is about to be made runnable, by
     /// [`schedule_idle`](Self::schedule_idle) if it is for `idle`: one more block, for whichever
-    /// task comes first. A task that finds no memory ends the program: ask before you do what cannot
-    /// be undone. Wait-free, except for memory.
+    /// task comes first. A task that finds no memory ends the program: ask before what cannot be
+    /// undone. Wait-free, except for memory.
     ///
     /// # Errors
     /// [`AllocateError::NoMemory`].
