@@ -76,7 +76,10 @@ impl<T: Send + 'static> Local<T> {
             }
             Due::Nothing | Due::Look => None,
         };
-        if (outside.is_some() || waited.is_some()) && !self.deque.is_empty() {
+        if outside.is_none() && waited.is_none() {
+            return None;
+        }
+        if !self.deque.is_empty() {
             // One that gave way, and was kept as the next to run, has woken nobody.
             let coordinator = &shared.coordinator;
             coordinator.wake_one_for_deque(self.own, || self.has_one());
