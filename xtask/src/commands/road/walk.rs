@@ -110,9 +110,7 @@ fn lines_of<'t>(output: &'t str, program: &str) -> Lines<'t> {
             (Some(_), _) if std::mem::take(&mut is_call) => {}
             (Some(address), _) if is_program => {
                 let address = u64::from_str_radix(address, 16);
-                // What the compiler has merged or made up itself is of line 0.
                 let number = words.next().and_then(|word| word.parse().ok());
-                let number = number.filter(|&number| number > 0);
                 lines.extend(address.ok().zip(number.map(|number| (file, number))));
             }
             _ => {}
