@@ -67,7 +67,7 @@ pub(crate) fn standing_still() -> Instant {
 }
 
 /// After so long without work a thread sleeps, also under a slow tool.
-pub(crate) const BEDTIME: Duration = Duration::from_millis(1);
+pub(crate) const BEDTIME: Duration = Duration::from_millis(20);
 
 /// A call that no compiler leaves out: its line is found among the instructions.
 #[inline(never)]

@@ -1,5 +1,5 @@
 //! The owner's long way, on which a stop sends it: it makes room, answers thieves, and decides
-//! whose the deque is. And the pop of a deque that is always shared.
+//! whose the deque is.
 
 use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
@@ -51,22 +51,10 @@ impl<T> Worker<T> {
         self.look_at_thieves(last, known, self.deque.bump().next())
     }
 
-    /// Takes the item at `last` off an always shared deque. Returns whether it is the owner's.
-    #[inline(always)]
-    pub(crate) fn take_shared(&self, last: u64) -> bool {
-        let known = self.reached.get();
-        if known > last {
-            return false;
-        }
-        self.deque.set_bottom(last);
-        let top = self.deque.bump();
-        top.leaves(last) || self.look_at_thieves(last, known, top.next())
-    }
-
     /// Returns whether the item at `last` is the owner's, in the epoch that has begun with `top`,
     /// where thieves were `known` to be before.
     #[inline(never)]
-    fn look_at_thieves(&self, last: u64, known: u64, top: Top) -> bool {
+    pub(crate) fn look_at_thieves(&self, last: u64, known: u64, top: Top) -> bool {
         let was_left_alone = top.until(known) == 0 && !top.is_asked() && !self.is_biased.get();
         if was_left_alone {
             match self.wary.get() {

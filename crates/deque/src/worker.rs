@@ -203,10 +203,14 @@ impl<T> Worker<T> {
         if position + 1 == self.room_end.get() && self.try_make_room(2).is_err() {
             return Err(item);
         }
-        // SAFETY: it is the position of now, and `settle` follows.
-        if !unsafe { self.push_at(position, item) } {
-            self.settle();
+        if self.may_bias {
+            self.push(item);
+            return Ok(());
         }
+        // There is room after it, and nothing else stops a deque that is always shared. SAFETY: as
+        // in `push_at`.
+        unsafe { self.slots.get().write(position as u32, item) };
+        self.deque.set_bottom(position + 1);
         Ok(())
     }
 
@@ -266,6 +270,18 @@ impl<T> Worker<T> {
         // SAFETY: this end pushed the item, and the newest ring has it. It is off the deque, and no
         // thief has it.
         is_there.then(|| unsafe { self.slots.get().take(last as u32) })
+    }
+
+    /// Takes the item at `last` off an always shared deque. Returns whether it is the owner's.
+    #[inline(always)]
+    fn take_shared(&self, last: u64) -> bool {
+        let known = self.reached.get();
+        if known > last {
+            return false;
+        }
+        self.deque.set_bottom(last);
+        let top = self.deque.bump();
+        top.leaves(last) || self.look_at_thieves(last, known, top.next())
     }
 
     /// The position of the item that is pushed next. Positions count up from item to item, and a

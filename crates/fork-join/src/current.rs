@@ -9,9 +9,9 @@ use filch_processors::with_source;
 use filch_sync::{Arc, thread};
 
 use crate::job::JobRef;
-use crate::shared::Shared;
 #[cfg(not(all(loom, feature = "loom")))]
-use crate::source::Jobs;
+use crate::search::Jobs;
+use crate::shared::Shared;
 use crate::worker::Worker;
 
 filch_sync::thread_local! {

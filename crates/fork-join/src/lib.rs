@@ -10,7 +10,6 @@ pub mod protocol;
 mod scope;
 mod search;
 mod shared;
-mod source;
 mod stack;
 mod worker;
 

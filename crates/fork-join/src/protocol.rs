@@ -6,7 +6,7 @@ use filch_processors::Source;
 use filch_sync::Arc;
 
 use crate::scope;
-use crate::source::Jobs;
+use crate::search::Jobs;
 use crate::worker::Worker;
 
 pub use crate::job::{Awaited, Latch, Thief};

@@ -1,13 +1,20 @@
-//! The search of a thread for jobs: where it looks, what it may take while it waits, and how it
-//! gets at what others keep to themselves.
+//! The search of a thread for jobs: where it looks, what it may take while it waits, how it gets at
+//! what others keep to themselves; and the jobs as a pool of processors sees them.
 
 use std::iter;
 use std::ptr;
+#[cfg(not(all(loom, feature = "loom")))]
+use std::sync::Arc as StdArc;
 
 use filch_deque::Request;
+use filch_processors::{ExternalTask, Source};
+use filch_sync::Arc;
 use filch_sync::asymmetric::Refused;
 
+use crate::current;
 use crate::job::{Awaited, Entry, JobRef};
+#[cfg(not(all(loom, feature = "loom")))]
+use crate::shared::Host;
 use crate::shared::{Shared, WorkerSlot};
 use crate::stack::is_since;
 use crate::worker::Worker;
@@ -16,10 +23,12 @@ impl Worker {
     /// Finds a job that this worker has spawned, or must run itself; one that it or another worker
     /// has forked; or one from outside. If there is none, one that another worker keeps to itself.
     pub(crate) fn find(&self) -> Option<JobRef> {
+        let common = &self.shared.common;
         let insist = || self.shared.insist(Some(self.slot));
         self.find_own()
             .or_else(|| self.steal())
-            .or_else(|| self.shared.common.pop())
+            // A look spares most of what an empty queue costs.
+            .or_else(|| (!common.is_empty()).then(|| common.pop())?)
             .or_else(|| insist().then(|| self.steal())?)
     }
 
@@ -27,7 +36,6 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn find_own(&self) -> Option<JobRef> {
         let spawned = self.owner.spawned.pop();
-        // A look spares most of what an empty queue costs.
         if spawned.is_some() || self.own_slot().own.is_empty() {
             return spawned;
         }
@@ -160,9 +168,9 @@ impl Shared {
 
     /// Makes threads share what they keep to themselves, for one that has found nothing. Returns
     /// whether another look is worth it.
-    pub(crate) fn insist(&self, own: Option<usize>) -> bool {
-        let hidden = self.others(own).filter(|slot| slot.keeps_some());
-        self.await_answers(hidden.filter_map(|slot| slot.forks.ask()))
+    fn insist(&self, own: Option<usize>) -> bool {
+        let mut hidden = (self.others(own).filter(|slot| slot.keeps_some())).peekable();
+        hidden.peek().is_some() && self.await_answers(hidden.filter_map(|slot| slot.forks.ask()))
     }
 
     /// Gives the owners of these deques the time in which one that is at work answers, and then
@@ -177,5 +185,61 @@ impl Shared {
     fn others(&self, own: Option<usize>) -> impl Iterator<Item = &WorkerSlot> {
         let others = self.all_slots().enumerate();
         others.filter_map(move |(slot, other)| (Some(slot) != own).then_some(other))
+    }
+}
+
+/// The jobs of a pool, as the source of a pool of processors.
+pub(crate) struct Jobs {
+    pub(crate) shared: Arc<Shared>,
+    /// Kept here if nobody else keeps it as long as there are threads.
+    #[cfg(not(all(loom, feature = "loom")))] // where models keep it
+    pub(crate) host: Option<StdArc<dyn Host>>,
+}
+
+impl Jobs {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            #[cfg(not(all(loom, feature = "loom")))]
+            host: None,
+        }
+    }
+}
+
+impl Source for Jobs {
+    fn take(&self) -> Option<ExternalTask> {
+        // A thread that never finds one takes no slot.
+        if !current::has_worker() && !self.shared.may_have_some() {
+            return None;
+        }
+        let find = |worker: &Worker| {
+            let found = worker.find();
+            if found.is_none() {
+                // Others need not insist on what this thread does not have.
+                worker.share();
+            }
+            found
+        };
+        let found = current::with_worker(&self.shared, find)??;
+        Some(found.into_external_task())
+    }
+
+    fn is_empty(&self) -> bool {
+        // The calling thread's own deque is asked, too: it may give its place to another thread,
+        // and fork in the call that blocks.
+        !self.shared.has_work(None)
+    }
+
+    fn may_have_some(&self) -> bool {
+        self.shared.leaves_some()
+    }
+
+    fn nudged(&self) -> bool {
+        let run = || current::with_worker(&self.shared, Worker::run_one_for_this_thread);
+        current::has_worker() && run() == Some(true)
+    }
+
+    fn request_yield(&self) {
+        self.shared.request_yield();
     }
 }

@@ -8,7 +8,7 @@ use filch_slab::{AllocateError, Slab};
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::position::{Link, MAX_BLOCKS};
+use crate::injector::MAX_BLOCKS;
 
 /// No item is in the slot.
 const EMPTY: u32 = 0;
@@ -275,8 +275,44 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     }
 }
 
+/// The value of a block's `next`: the sequence of this block in the queue, and the number of the
+/// block after it.
+///
+/// ```text
+/// 63            32 31              0
+/// [   sequence    |  block or NONE  ]
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// The sequence of the block that the link is in.
+    pub(crate) sequence: u32,
+    /// The block after it.
+    pub(crate) block: Option<u32>,
+}
+
+impl Link {
+    const NONE: u32 = u32::MAX;
+
+    pub(crate) fn pack(self) -> u64 {
+        let block = self.block.unwrap_or(Self::NONE);
+        u64::from(self.sequence) << 32 | u64::from(block)
+    }
+
+    pub(crate) const fn unpack(word: u64) -> Self {
+        let block = word as u32;
+        Self {
+            sequence: (word >> 32) as u32,
+            block: if block == Self::NONE {
+                None
+            } else {
+                Some(block)
+            },
+        }
+    }
+}
+
 /// The `next` of a block that has no successor yet.
-const fn unlinked(sequence: u32) -> u64 {
+fn unlinked(sequence: u32) -> u64 {
     let link = Link {
         sequence,
         block: None,
@@ -345,5 +381,19 @@ impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
     /// Returns the most blocks that were ever in use at once.
     pub(crate) fn high_water(&self) -> u32 {
         self.0.high_water()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Link;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn links_survive_packing(sequence: u32, block in prop::option::of(0..u32::MAX)) {
+            let link = Link { sequence, block };
+            prop_assert_eq!(Link::unpack(link.pack()), link);
+        }
     }
 }

@@ -1,16 +1,12 @@
-//! The queue, and the consumers' end of it.
+//! The queue: the positions of its two ends, and all that needs both.
 
 use core::fmt;
 
-use filch_deque::Worker;
-use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
+use filch_sync::hint::spin_loop;
+use filch_sync::{CachePadded, drop_each};
 
-use crate::backoff::Backoff;
 use crate::block::Blocks;
-use crate::block::{Abandon, Next};
-use crate::claim::Claim;
-use crate::position::{MAX_SLOTS, Position};
 
 /// Slots of a block: 2 KB of pointers. A change of blocks takes half a dozen exchanges on words
 /// that both sides want, a few hundred nanoseconds between two cores; with 31 slots that is 7 ns
@@ -51,7 +47,7 @@ const PAUSES: u32 = 511;
 /// ```
 pub struct Injector<T, const BLOCK: usize = DEFAULT_BLOCK> {
     /// The next slot that a consumer will claim. Never beyond `tail`.
-    head: CachePadded<AtomicU64>,
+    pub(crate) head: CachePadded<AtomicU64>,
     /// The next slot that a producer will claim.
     pub(crate) tail: CachePadded<AtomicU64>,
     pub(crate) blocks: Blocks<T, BLOCK>,
@@ -113,43 +109,6 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     pub fn most_blocks(&self) -> u32 {
         self.blocks.high_water()
     }
-
-    /// Takes the oldest item. Lock-free.
-    ///
-    /// `None` if the queue was empty at some moment of the call. So an item whose push happened
-    /// before this call is never overlooked, unless another consumer takes it.
-    pub fn pop(&self) -> Option<T> {
-        self.claim(1)?.next()
-    }
-
-    /// Takes the oldest item, and with the same claim up to `more` that follow it, which go to
-    /// `sink` in FIFO order. Lock-free.
-    ///
-    /// The batch ends with the block that it begins in, and before an item whose push is still
-    /// under way; so it has at most `BLOCK` items, and may have fewer than the queue could give.
-    /// `sink` may push to this queue; while it runs, one block is not reused. If it panics, the
-    /// items of the batch that it has not received are dropped.
-    pub fn pop_batch(&self, more: usize, sink: impl FnMut(T)) -> Option<T> {
-        let mut claim = self.claim(more.saturating_add(1))?;
-        let first = claim.next();
-        claim.for_each(sink);
-        first
-    }
-
-    /// Takes the oldest item, and with the same claim up to `more` that follow it, which are pushed
-    /// to `into` in FIFO order: thieves find them in it oldest first. Otherwise as
-    /// [`pop_batch`](Self::pop_batch).
-    ///
-    /// # Panics
-    ///
-    /// If `into` would hold 2²⁸ items. The whole batch is dropped then.
-    pub fn pop_batch_into(&self, into: &Worker<T>, more: usize) -> Option<T> {
-        let mut claim = self.claim(more.saturating_add(1))?;
-        let first = claim.next();
-        // SAFETY: the claim knows nothing of the deque.
-        unsafe { into.push_together(claim.len(), || claim.next().expect("it has as many")) };
-        first
-    }
 }
 
 impl<T, const BLOCK: usize> Injector<T, BLOCK> {
@@ -189,110 +148,13 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         let tail = self.tail.load(Ordering::Relaxed);
         (Position::unpack(head), Position::unpack(tail))
     }
-
-    /// Claims between one and `wanted` items by one exchange; none if the queue is empty.
-    fn claim(&self, wanted: usize) -> Option<Claim<'_, T, BLOCK>> {
-        let mut backoff = Backoff::new(self.pauses);
-        loop {
-            // ORDERING: Acquire: pairs with the Release of the exchanges of `head`: see `advance`.
-            let head = Position::unpack(self.head.load(Ordering::Acquire));
-            let block = self.blocks.get(head.block);
-            let full = block.run(head.index, wanted);
-            if full > 0 {
-                if self.advance(head, full) {
-                    // SAFETY: claimed just now. The exchange found `head` where it was before the
-                    // look, so it was there all the time: nobody else has claimed the slots, and
-                    // the block is in the same life.
-                    return Some(unsafe { Claim::new(&self.blocks, block, head, full) });
-                }
-                backoff.wait();
-                continue;
-            }
-            // ORDERING: Acquire: pairs with the Release of `move_tail`: if `tail` has left a block,
-            // this thread sees the block's link.
-            if self.tail.load(Ordering::Acquire) == head.pack() {
-                return None;
-            }
-            if head.index as usize == BLOCK {
-                self.move_head(head);
-                continue;
-            }
-            if !block.is_abandoned(head.index) && backoff.wait() {
-                continue;
-            }
-            if self.advance(head, 1) {
-                // SAFETY: claimed just now.
-                match unsafe { block.abandon(head.index) } {
-                    Abandon::Full => {
-                        // SAFETY: claimed, and full after all.
-                        return Some(unsafe { Claim::new(&self.blocks, block, head, 1) });
-                    }
-                    // The producer finishes the slot.
-                    Abandon::First => {}
-                    Abandon::Second => self.blocks.finish(head.block, block, 1),
-                }
-            }
-        }
-    }
-
-    /// Claims `count` slots from `head` on. They must be of one block, and claimed by producers.
-    #[inline]
-    fn advance(&self, head: Position, count: u32) -> bool {
-        // ORDERING: success Release: pairs with the Acquire loads of `head`: a thread that starts
-        // from the new head sees a `tail` that is not behind it. The load has acquired the block.
-        // Failure Relaxed: the caller starts anew.
-        let exchanged = self.head.compare_exchange(
-            head.pack(),
-            head.at(head.index + count).pack(),
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-        exchanged.is_ok()
-    }
-
-    /// Moves `head` from the end of its block to the next block, which is linked: the caller has
-    /// seen a `tail` beyond this block.
-    #[cold]
-    fn move_head(&self, head: Position) {
-        let block = self.blocks.get(head.block);
-        let Next::Block(next) = block.next(head.sequence) else {
-            return;
-        };
-        // ORDERING: success Release: as in `advance`; and threads that find the next block here see
-        // it as this thread acquired it through the link. Failure Relaxed: another thread has moved
-        // `head`.
-        let moved = self.head.compare_exchange(
-            head.pack(),
-            head.following(next, 0).pack(),
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-        if moved.is_ok() {
-            self.blocks.finish(head.block, block, 1);
-        }
-    }
 }
 
 impl<T, const BLOCK: usize> Drop for Injector<T, BLOCK> {
     fn drop(&mut self) {
-        /// Drops the items that are left, also when the destructor of one of them unwinds.
-        struct Rest<'a, T, const BLOCK: usize>(&'a Injector<T, BLOCK>);
-
-        impl<T, const BLOCK: usize> Rest<'_, T, BLOCK> {
-            fn drop_all(&self) {
-                // No producer is between its claim and its item any more: each claimed slot has an
-                // item or is abandoned.
-                while self.0.claim(BLOCK).is_some() {}
-            }
-        }
-
-        impl<T, const BLOCK: usize> Drop for Rest<'_, T, BLOCK> {
-            fn drop(&mut self) {
-                self.drop_all();
-            }
-        }
-
-        Rest(self).drop_all();
+        // No producer is between its claim and its item any more: each claimed slot has an item or
+        // is abandoned.
+        drop_each(|| self.claim(BLOCK));
     }
 }
 
@@ -304,9 +166,111 @@ impl<T, const BLOCK: usize> fmt::Debug for Injector<T, BLOCK> {
     }
 }
 
+/// Bits of a position's slot index.
+const INDEX_BITS: u32 = 7;
+/// Bits of a position's block number.
+const BLOCK_BITS: u32 = 25;
+
+/// The most slots that a block can have: an index may equal it.
+pub(crate) const MAX_SLOTS: usize = (1 << INDEX_BITS) - 1;
+/// Block numbers are below this.
+pub(crate) const MAX_BLOCKS: u32 = 1 << BLOCK_BITS;
+
+/// A position in the queue: the value of `head` and of `tail`.
+///
+/// ```text
+/// 63            32 31         7 6      0
+/// [   sequence    |   block    | index  ]
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// The ordinal of the block in the queue, from 0, modulo 2³².
+    pub(crate) sequence: u32,
+    /// The number, in the slab, of the block that serves as this one.
+    pub(crate) block: u32,
+    /// The next slot to claim; the number of slots when all are claimed.
+    pub(crate) index: u32,
+}
+
+impl Position {
+    pub(crate) const fn pack(self) -> u64 {
+        debug_assert!(self.block < MAX_BLOCKS && self.index as usize <= MAX_SLOTS);
+        (self.sequence as u64) << 32 | (self.block as u64) << INDEX_BITS | self.index as u64
+    }
+
+    pub(crate) const fn unpack(word: u64) -> Self {
+        let low = word as u32;
+        Self {
+            sequence: (word >> 32) as u32,
+            block: low >> INDEX_BITS,
+            index: low & ((1 << INDEX_BITS) - 1),
+        }
+    }
+
+    /// Returns the same block at `index`.
+    pub(crate) const fn at(self, index: u32) -> Self {
+        Self { index, ..self }
+    }
+
+    /// Returns position `index` of the next block of the queue, which is `block`.
+    pub(crate) const fn following(self, block: u32, index: u32) -> Self {
+        Self {
+            sequence: self.sequence.wrapping_add(1),
+            block,
+            index,
+        }
+    }
+}
+
+/// The one wait of an operation. The first conflict uses it up.
+///
+/// It is long, and looks at nothing. Short waits with looks cost the other side a cache miss a
+/// look; a long one lets the other side do dozens of operations in a row, on lines that stay with
+/// it.
+pub(crate) struct Backoff {
+    pauses: u32,
+}
+
+impl Backoff {
+    pub(crate) const fn new(pauses: u32) -> Self {
+        Self { pauses }
+    }
+
+    /// Waits, the first time, and returns true. Later it returns false at once.
+    #[cold]
+    pub(crate) fn wait(&mut self) -> bool {
+        let pauses = core::mem::take(&mut self.pauses);
+        for _ in 0..pauses {
+            spin_loop();
+        }
+        pauses > 0
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Injector;
+    use proptest::prelude::*;
+
+    use super::{Backoff, Injector, MAX_BLOCKS, MAX_SLOTS, Position};
+
+    proptest! {
+        #[test]
+        fn positions_survive_packing(
+            sequence: u32,
+            block in 0..MAX_BLOCKS,
+            index in 0..=MAX_SLOTS as u32,
+        ) {
+            let position = Position { sequence, block, index };
+            prop_assert_eq!(Position::unpack(position.pack()), position);
+        }
+    }
+
+    #[test]
+    fn the_first_wait_uses_it_up() {
+        let mut backoff = Backoff::new(3);
+        assert_eq!([backoff.wait(), backoff.wait()], [true, false]);
+        assert!(!Backoff::new(0).wait());
+    }
 
     #[test]
     fn a_queue_that_stays_short_lives_on_three_blocks() {

@@ -3,14 +3,11 @@
 
 extern crate alloc;
 
-mod backoff;
 mod block;
-mod claim;
 mod injector;
 mod mark;
-mod position;
+mod pop;
 mod push;
-mod reserved;
 
 pub use filch_slab::AllocateError;
 pub use injector::Injector;

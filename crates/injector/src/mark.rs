@@ -1,7 +1,6 @@
 //! Marks: whether consumers have claimed everything that was in the queue at some moment.
 
-use crate::injector::Injector;
-use crate::position::Position;
+use crate::injector::{Injector, Position};
 
 /// The end of a queue at some moment: [`Injector::end`].
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +47,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Mark;
-    use crate::injector::Injector;
-    use crate::position::Position;
+    use crate::injector::{Injector, Position};
 
     proptest! {
         /// Pushes, takes and marks in any order, beside plain numbers.

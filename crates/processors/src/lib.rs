@@ -1,5 +1,4 @@
 #![doc = include_str!("../README.md")]
-#![deny(unsafe_code)]
 
 mod observe;
 mod pool;
@@ -23,7 +22,7 @@ pub use pool::threads::{Machines, Thread};
 pub use protocol::quiescence::NeverQuiescent;
 pub use protocol::state::synced::BoundId;
 pub use protocol::threads::ThreadStats;
-pub use queues::source::{AttachError, ExternalTask, Source};
+pub use queues::source::{ExternalTask, Source};
 #[doc(hidden)] // for the schedulers, which count per worker too
 pub use stats::Counter;
 pub use stats::ProcessorStats;

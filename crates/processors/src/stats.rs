@@ -101,7 +101,8 @@ counters! {
     blocking_calls,
     /// Of those, the ones that kept the processor, because there was no thread to be had.
     blocked_in_place,
-    /// Times its thread [made way](crate::Processors::yield_if_requested) in the middle of a task.
+    /// Times a thread came back to it that had
+    /// [made way](crate::Processors::yield_if_requested) in the middle of a task.
     made_way,
     /// Times its thread gave it, between two tasks, to one that was back from a blocking call.
     handed_to_waiters,

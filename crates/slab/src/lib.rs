@@ -12,7 +12,6 @@ mod array;
 mod batch;
 mod free_list;
 mod occupancy;
-mod once_array;
 mod pages;
 mod slab;
 mod slot;

@@ -1,4 +1,4 @@
-//! The pages: where the slot of an index lies.
+//! The pages: where the slot of an index lies. Each is installed once, for all threads.
 //!
 //! *Shelf* `s` has room for `2^s` slots and begins at index `2^s - 1`, so that the shelf of an
 //! index is the position of the highest bit of `index + 1`, and the rest of the bits is the place
@@ -6,9 +6,11 @@
 //! the slab doubles, and never asks for more than a page of slots at once.
 
 use core::array;
+use core::ptr::{self, NonNull};
 
-use crate::array::{Array, NoMemory};
-use crate::once_array::OnceArray;
+use filch_sync::atomic::{AtomicPtr, Ordering};
+
+use crate::array::{Array, Head, NoMemory};
 use crate::slot::{Make, Slot};
 
 /// The bytes of a page at most, unless a single slot is larger.
@@ -140,6 +142,75 @@ impl<T> Pages<T> {
         let is_there = page.is_there();
         debug_assert!(is_there);
         Ok(())
+    }
+}
+
+/// A place for an array: absent at first; once installed, it stays and does not move.
+#[derive(Debug)]
+pub(crate) struct OnceArray<E>(AtomicPtr<Head<E>>);
+
+impl<E> OnceArray<E> {
+    /// Makes a place without an array.
+    pub(crate) fn absent() -> Self {
+        Self(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// Returns whether the array is there. If it is, this thread has acquired it. Wait-free.
+    pub(crate) fn is_there(&self) -> bool {
+        !self.load().is_null()
+    }
+
+    /// The element at `place`, if the array is there. Wait-free.
+    ///
+    /// # Safety
+    ///
+    /// Every array that is installed here has an element at `place`.
+    #[inline]
+    pub(crate) unsafe fn get(&self, place: usize) -> Option<&E> {
+        let head = self.load();
+        if head.is_null() {
+            return None;
+        }
+        // SAFETY: the acquired pointer is to an array, whose elements were constructed before it
+        // was installed, and neither move nor go before `self` does; `place` is one of them
+        // (contract).
+        Some(unsafe { &*Head::elements(head).add(place) })
+    }
+
+    #[inline]
+    fn load(&self) -> *mut Head<E> {
+        // ORDERING: Acquire: pairs with the Release of `install`. Without it the elements could be
+        // read before the stores that constructed them.
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Installs `array`, unless another thread was first: then its array stays, and `array` is
+    /// dropped.
+    pub(crate) fn install(&self, array: Array<E>) {
+        let head = array.leak();
+        // ORDERING: success Release: publishes the constructed elements to every `load`. Failure
+        // Relaxed: the winner's array is not looked at here; a later `load` acquires it.
+        let installed = self.0.compare_exchange(
+            ptr::null_mut(),
+            head.as_ptr(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        if installed.is_err() {
+            // SAFETY: leaked just now; no other thread has ever seen the pointer.
+            drop(unsafe { Array::from_leaked(head) });
+        }
+    }
+}
+
+impl<E> Drop for OnceArray<E> {
+    fn drop(&mut self) {
+        // ORDERING: Relaxed: `&mut self` says that every other thread's access happened before.
+        let head = self.0.load(Ordering::Relaxed);
+        if let Some(head) = NonNull::new(head) {
+            // SAFETY: `install` left it here; what referred to the array borrowed `self`.
+            drop(unsafe { Array::from_leaked(head) });
+        }
     }
 }
 

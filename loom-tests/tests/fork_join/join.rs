@@ -40,7 +40,7 @@ impl<'fork> Branch<'fork> {
 /// causality violation), or an owner that sleeps for ever.
 #[test]
 fn each_branch_runs_once() {
-    Bound::preemptions(1, 33_000)
+    Bound::preemptions(2, 35_000)
         .outcomes("join: two forks and a thief", || {
             let shared = shared();
             let worker = registered(&shared);
@@ -73,7 +73,7 @@ fn each_branch_runs_once() {
 /// failure: an owner that sleeps beside it (a deadlock).
 #[test]
 fn an_owner_steals_back_from_its_thief() {
-    Bound::preemptions(1, 6_400).check("join: the owner takes part in what was stolen", || {
+    Bound::preemptions(2, 30_000).check("join: the owner takes part in what was stolen", || {
         let shared = shared();
         let worker = registered(&shared);
         let (begun, ran) = (Parker::new(), Parker::new());

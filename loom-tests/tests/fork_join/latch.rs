@@ -79,7 +79,7 @@ fn a_thief_begins_beside_a_sleep() {
 /// the middle of its job.
 #[test]
 fn the_slot_of_a_newcomer_is_seen() {
-    Bound::preemptions(2, 610).check("latch: the slot of a newcomer", || {
+    Bound::preemptions(2, 470).check("latch: the slot of a newcomer", || {
         let shared = shared();
         let owner = registered(&shared);
         let latch = Arc::new(Latch::holding(HELD));

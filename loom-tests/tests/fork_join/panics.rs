@@ -58,19 +58,19 @@ fn a_branch_panics() {
     for (claim, bound, panics, arrives) in [
         (
             "`a` panics",
-            Bound::preemptions(1, 5_400),
+            Bound::preemptions(2, 5_600),
             [true, false],
             "a",
         ),
         (
             "`b` panics",
-            Bound::preemptions(1, 5_400),
+            Bound::preemptions(2, 5_600),
             [false, true],
             "b",
         ),
         (
             "both panic",
-            Bound::preemptions(2, 79_000),
+            Bound::preemptions(2, 5_600),
             [true, true],
             "a",
         ),

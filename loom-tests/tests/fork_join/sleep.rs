@@ -99,7 +99,7 @@ fn beside_a_joiner(claim: &str, bound: Bound, work: impl Fn(&Worker) + Send + Sy
 fn a_joiner_is_told_of_what_becomes_public() {
     beside_a_joiner(
         "joiner: asleep beside a publication",
-        Bound::preemptions(1, 41_000),
+        Bound::preemptions(1, 4_100),
         |worker| {
             let ran = Parker::new();
             let runner = ran.unparker();
@@ -115,7 +115,7 @@ fn a_joiner_is_told_of_what_becomes_public() {
 fn a_joiner_that_has_asked_is_answered() {
     beside_a_joiner(
         "joiner: asleep beside private work",
-        Bound::preemptions(0, 100),
+        Bound::preemptions(1, 66_000),
         |worker| {
             let (first, second) = (Parker::new(), Parker::new());
             let (first_ran, second_ran) = (first.unparker(), second.unparker());
@@ -143,7 +143,7 @@ fn a_joiner_that_has_asked_is_answered() {
 fn a_joiner_that_is_answered_late_is_told_later() {
     beside_a_joiner(
         "joiner: asleep again before the answer",
-        Bound::preemptions(1, 120_000),
+        Bound::preemptions(1, 8_100),
         |worker| {
             let ran = Parker::new();
             let [first, second] = [ran.unparker(), ran.unparker()];

@@ -264,7 +264,7 @@ fn against_a_publication_from_outside() {
             let pool = Pool::idle::<1>();
             let end = beside(&pool, Pool::stop);
             pool.publish();
-            let ends = pool.coordinator.is_ending();
+            let ends = pool.coordinator.control_word().is_stopping();
             end.join().unwrap();
             let searches = matches!(pool.coordinator.take_grant(0), Some(Grant::Search(_)));
             assert!(ends || searches, "nobody comes for it");

@@ -13,8 +13,8 @@ use crate::api::threads::{HostThreads, PoolHost, Thread, Threads, shared, usual_
 use crate::current;
 use crate::job::{Awaited, MAX_SLOTS};
 use crate::scope::{OpenJobs, Scope, install};
+use crate::search::Jobs;
 use crate::shared::{Host, Shared};
-use crate::source::Jobs;
 use crate::stack::ThreadReport;
 use crate::worker::Worker;
 

@@ -6,8 +6,8 @@ use filch_sync::Arc;
 use crate::api::config::{Config, StartError};
 use crate::api::pool::Pool;
 use crate::api::threads::{HostThreads, PoolHost, shared};
+use crate::search::Jobs;
 use crate::shared::Host;
-use crate::source::Jobs;
 
 impl Pool {
     /// Returns the pool on the threads of a scheduler, which run jobs beside what they run anyway:

@@ -12,7 +12,7 @@ use filch_sync::panic::catch_panic;
 use filch_sync::{Arc, lock, thread};
 
 use crate::pool::processors::Processors;
-use crate::protocol::state::grant::{Activity, EXTERNAL_TASK, MachineShared, task_label};
+use crate::protocol::state::grant::{Activity, EXTERNAL_TASK, task_label};
 
 /// A look at a machine that has a thread, or at a guest.
 pub(crate) struct Look {
@@ -39,7 +39,7 @@ impl<T: Send + 'static> Processors<T> {
             .all_machines()
             .map(|public| (public, public.activity(), public.task.get()))
             .collect();
-        let processors = self.in_use();
+        let processors = self.shared.queues.in_reach();
         let shown: Vec<u64> = processors.iter().map(|there| there.guest.get()).collect();
         let mut progress = lock(&self.progress);
         let since: Vec<Option<Duration>> = (processors.iter().enumerate())
@@ -59,38 +59,39 @@ impl<T: Send + 'static> Processors<T> {
             }
         }
         drop(synced);
-        type Words<'a> = (&'a MachineShared, (Activity, u32), u64);
-        let look = |(machine, (public, (activity, changes), shown)): (usize, Words<'_>)| {
+        let mut looks = Vec::new();
+        for (machine, (public, (activity, changes), shown)) in words.into_iter().enumerate() {
             let unmoved = progress.machines.look(machine, changes, now);
             let processor: Option<usize> = had[machine];
             let since = match activity {
-                Activity::Gone => return None,
+                Activity::Gone => continue,
                 Activity::Parked => None,
                 Activity::Waits => unmoved,
                 Activity::Blocks => Some(public.blocks_for(now)),
                 Activity::Runs => processor.map_or(unmoved, |number| since[number].min(unmoved)),
             };
-            Some(Look {
+            looks.push(Look {
                 machine,
                 is_guest: false,
                 activity,
                 shown,
                 processor,
                 since,
-            })
-        };
-        let machines = words.into_iter().enumerate().filter_map(look);
-        let guests = (shown.into_iter().enumerate())
-            .filter(|&(_, shown)| shown != 0)
-            .map(|(processor, shown)| Look {
-                machine: coordinator.attached(processor),
-                is_guest: true,
-                activity: Activity::Runs,
-                shown,
-                processor: Some(processor),
-                since: since[processor],
             });
-        machines.chain(guests).collect()
+        }
+        let guests = shown
+            .into_iter()
+            .enumerate()
+            .filter(|(_, shown)| *shown != 0);
+        looks.extend(guests.map(|(processor, shown)| Look {
+            machine: coordinator.attached(processor),
+            is_guest: true,
+            activity: Activity::Runs,
+            shown,
+            processor: Some(processor),
+            since: since[processor],
+        }));
+        looks
     }
 }
 
@@ -126,7 +127,7 @@ impl<T: Send + 'static> Processors<T> {
     pub fn queue_lengths(&self) -> QueueLengths {
         let queues = &self.shared.queues;
         let (new, woken) = queues.global.lengths();
-        let local = self.in_use().iter();
+        let local = queues.in_reach().iter();
         QueueLengths {
             new,
             woken,

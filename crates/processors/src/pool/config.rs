@@ -169,7 +169,7 @@ const MAX_WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// The largest number of machines that a pool has places for: a million, at some 40 bytes each.
 const MAX_THREADS: usize = 1 << 20;
 
-/// The reason why a pool could not be started, resized, or given one more thread.
+/// The reason why a pool could not be started, resized, or given a thread or a source.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PoolError {
@@ -207,6 +207,8 @@ pub enum PoolError {
     /// The pool has been told to stop. If that came in the middle of a resize, some of the new
     /// processors may be there.
     Stopped,
+    /// The pool has a [source](crate::Source) already, and can have one only.
+    HasSource,
     /// The system refused a thread.
     Thread(io::Error),
 }
@@ -235,6 +237,7 @@ impl fmt::Display for PoolError {
             Self::NotRunning => f.write_str("the pool has not been started"),
             Self::AlreadyStarted => f.write_str("the pool has been started already"),
             Self::Stopped => f.write_str("the pool has been stopped"),
+            Self::HasSource => f.write_str("the pool has a source of further work already"),
             Self::Thread(error) => write!(
                 f,
                 "the system refused a thread ({error}): raise its limit of threads"

@@ -14,11 +14,12 @@ use crate::pool::runner::{Awaited, CallerRuns};
 use crate::pool::threads::Handles;
 use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
-use crate::queues::task_queues::{BoundTasks, Processor, Shared, TaskQueues};
+use crate::queues::source::Source;
+use crate::queues::task_queues::{BoundTasks, Shared, TaskQueues};
 use crate::stats::{ProcessorStats, Progress};
 
 /// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
-/// run on them.
+/// run on them. All that a thread did before it made a task runnable happens before the task runs.
 pub struct Processors<T> {
     pub(crate) shared: Shared<T>,
     pub(crate) config: Config,
@@ -52,10 +53,9 @@ impl<T: Send + 'static> Processors<T> {
     /// Makes the processors. Tasks can be scheduled from now on; they run once
     /// [`start`](Self::start) has been called.
     ///
-    /// A task schedules others by the pointer that [`Runner::run`](crate::Runner::run) gives it. If
-    /// it does so by a copy that stands in some structure beside a word that tasks write, a counter
-    /// say, the two share a cache line, and each write takes it from all the others: that has been
-    /// seen to double the cost of a task. Put such words on lines of their own.
+    /// A task schedules others by the pointer that [`Runner::run`](crate::Runner::run) gives it. A
+    /// copy in some structure beside a word that tasks write shares a cache line with that word:
+    /// this has been seen to double the cost of a task.
     ///
     /// # Errors
     /// [`PoolError::NoProcessors`], [`PoolError::TooManyProcessors`],
@@ -73,6 +73,8 @@ impl<T: Send + 'static> Processors<T> {
     /// As `new`.
     pub fn with_prefetch(config: Config, prefetch: fn(&T)) -> Result<Arc<Self>, PoolError> {
         let (processors, places, threads) = config.resolve()?;
+        let queues = TaskQueues::new(places, (config.clock)());
+        queues.reach(processors);
         let coordinator = Coordinator::new(places, processors, threads, config.spare_threads);
         let runner: RunnerSlot<T> = StdArc::new(Mutex::new(None));
         coordinator.set_launcher({
@@ -85,7 +87,7 @@ impl<T: Send + 'static> Processors<T> {
         });
         Ok(Arc::new(Self {
             shared: Shared {
-                queues: TaskQueues::new(places, (config.clock)()),
+                queues,
                 coordinator,
                 bound_tasks: BoundTasks::default(),
                 long_turns: LongTurns::new(places),
@@ -103,8 +105,6 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Makes `task` runnable. On one of the pool's own threads it goes to the deque of the
     /// processor, to be run next, else to the end of the global queue. Lock-free.
-    ///
-    /// All that the caller did before happens before the task runs.
     #[inline]
     pub fn schedule(&self, task: T) {
         if let Some(task) = self.push_here(task) {
@@ -125,7 +125,6 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Puts the task into the deque of the caller's processor. If it has none: the task.
     #[inline]
-    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     fn push_here(&self, task: T) -> Option<T> {
         let (queues, coordinator) = (&self.shared.queues, &self.shared.coordinator);
         let mut task = Some(task);
@@ -154,9 +153,9 @@ impl<T: Send + 'static> Processors<T> {
     }
 
     /// Sees to it that there is memory for a task that is about to be made runnable, by
-    /// [`schedule_idle`](Self::schedule_idle) if it is for `idle`: one more block of 127 tasks, not
-    /// set aside, but there for whichever task comes first. A task that finds no memory ends the
-    /// program: ask before you do what cannot be undone. Wait-free, except for memory.
+    /// [`schedule_idle`](Self::schedule_idle) if it is for `idle`: one more block, for whichever
+    /// task comes first. A task that finds no memory ends the program: ask before what cannot be
+    /// undone. Wait-free, except for memory.
     ///
     /// # Errors
     /// [`AllocateError::NoMemory`].
@@ -170,8 +169,6 @@ impl<T: Send + 'static> Processors<T> {
     }
 
     /// Makes `task` runnable, after everything new that is in the global queue. Lock-free.
-    ///
-    /// All that the caller did before happens before the task runs.
     #[inline(never)]
     pub fn inject(&self, task: T) {
         self.shared.queues.global.push(task);
@@ -190,8 +187,6 @@ impl<T: Send + 'static> Processors<T> {
     /// are empty; besides, while others are always runnable, one every 400 µs or when the running
     /// task ends, whichever is later, unless turns are long and tasks of the global queue are
     /// older. First in, first out among its like. Lock-free.
-    ///
-    /// All that the caller did before happens before the task runs.
     pub fn give_way(&self, task: T) {
         self.shared.queues.yielded.push(task);
         self.shared.coordinator.wake_one();
@@ -199,7 +194,6 @@ impl<T: Send + 'static> Processors<T> {
 
     /// [`give_way`](Self::give_way), as the last thing that a task does in its turn. If nothing
     /// else is runnable, the processor keeps `task` and runs it next: no other one is woken for it.
-    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     pub fn give_way_at_end(&self, task: T) {
         let queues = &self.shared.queues;
         let mut task = Some(task);
@@ -224,8 +218,6 @@ impl<T: Send + 'static> Processors<T> {
     /// Makes `task` runnable when there is nothing else to do: after everything that is in the
     /// other queues, whenever that comes. While every processor is busy it waits; a processor that
     /// has searched everywhere in vain takes it. First in, first out among its like. Lock-free.
-    ///
-    /// All that the caller did before happens before the task runs.
     pub fn schedule_idle(&self, task: T) {
         self.shared.queues.idle_priority.push(task);
         self.shared.coordinator.wake_one();
@@ -266,17 +258,9 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Returns what each processor has done so far, those included that have been given up.
     pub fn stats(&self) -> Vec<ProcessorStats> {
-        let processors = self.in_use().iter();
-        processors
-            .map(|processor| processor.counters.snapshot())
-            .collect()
-    }
-
-    /// The processors that there are, or were.
-    pub(crate) fn in_use(&self) -> &[Processor<T>] {
-        let queues = &self.shared.queues;
-        let count = queues.in_reach().len().max(self.count());
-        &queues.processors[..count]
+        let processors = self.shared.queues.in_reach().iter();
+        let counters = processors.map(|processor| processor.counters.snapshot());
+        counters.collect()
     }
 
     /// Returns how many threads there are, and what they do. Takes a lock for a moment.
@@ -298,6 +282,61 @@ impl<T: Send + 'static> Processors<T> {
             (_, false) => Err(PoolError::NotRunning),
             (_, true) => Ok(guard),
         }
+    }
+}
+
+/// Work beside the tasks: a source of it, and the news of what is in there.
+impl<T: Send + 'static> Processors<T> {
+    /// Makes the pool's threads run the source's external tasks behind the tasks, for good: a
+    /// processor that has found no task anywhere takes one; one that is never without tasks takes
+    /// one every 100 µs, or after each second task if these are longer. Before or after
+    /// [`start`](Self::start). Progress as [`notify`](Self::notify), which it ends with; blocking
+    /// only beside another `attach`.
+    ///
+    /// An external task runs as a task does: with a processor, so that
+    /// [`blocking`](Self::blocking) gives that away, and [`schedule`](Self::schedule) uses its
+    /// deque; and a panic costs it alone. No hook of the [`Runner`](crate::Runner) is called for
+    /// it. A pool is not [quiescent](Self::is_quiescent) while there are some; one that is told to
+    /// [`stop`](Self::stop) runs them first.
+    ///
+    /// All that the caller did before happens before each call of the source.
+    ///
+    /// # Errors
+    /// [`PoolError::HasSource`].
+    pub fn attach<S: Source>(&self, source: StdArc<S>) -> Result<(), PoolError> {
+        let attached = self.shared.queues.source.attach(source);
+        attached.map_err(|_| PoolError::HasSource)?;
+        // To those that have seen none when they went to sleep, all that is there is new.
+        self.notify();
+        Ok(())
+    }
+
+    /// Wakes a processor for something that was put into the pool's source, if one is idle and none
+    /// searches. On any thread. A full fence and a load; wait-free if none is to be woken, else
+    /// lock-free, plus a system call. All that the caller did before happens before the look of a
+    /// thread that was woken.
+    #[inline]
+    pub fn notify(&self) {
+        self.shared.coordinator.wake_one();
+        self.shared.long_turns.put();
+    }
+
+    /// Returns whether the pool has been told to [stop](Self::stop). Then what a thread outside
+    /// puts into the source might come too late. One that puts something there,
+    /// [notifies](Self::notify), and hears `false`, can rely on it that it will be run. Wait-free:
+    /// a load.
+    pub fn is_ending(&self) -> bool {
+        self.shared.coordinator.control_word().is_stopping()
+    }
+
+    /// Wakes every thread of the pool that waits for a processor, or for something to do with the
+    /// one it has: each calls [`nudged`](Source::nudged) of the source before it waits on. A thread
+    /// that does something else calls it before it waits the next time. An unpark for each thread;
+    /// lock-free, plus system calls.
+    ///
+    /// All that the caller did before happens before these calls.
+    pub fn nudge_threads(&self) {
+        self.shared.coordinator.nudge_all();
     }
 }
 

@@ -7,7 +7,7 @@ use filch_sync::thread::{self, JoinHandle};
 use filch_sync::{Arc, Mutex, lock};
 
 /// The threads to be joined.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Handles {
     /// Each with its machine's place. A thread that has exited is there until another one in its
     /// place exits, or all are joined.
@@ -71,6 +71,7 @@ impl Handles {
 }
 
 /// The threads of a pool.
+#[derive(Debug)]
 #[must_use = "detach or join them"]
 pub struct Machines {
     pub(crate) handles: Arc<Handles>,
@@ -91,12 +92,6 @@ impl Machines {
 
     /// Lets the threads go on by themselves.
     pub fn detach(self) {}
-}
-
-impl fmt::Debug for Machines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Machines").finish_non_exhaustive()
-    }
 }
 
 /// A thread of a pool, which its maker has to run: see

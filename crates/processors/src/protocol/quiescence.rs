@@ -80,26 +80,21 @@ impl Coordinator {
         observers.count.fetch_add(1, Ordering::Relaxed);
         // ORDERING: partner of the fence in `announce_quiescence`.
         fence(Ordering::SeqCst);
-        let mut outcome = self.is_quiescent(work).then_some(Ok(true));
+        let is_quiescent = self.is_quiescent(work);
+        let mut is_late = false;
         let mut moments = lock(&observers.moments);
         let outcome = loop {
-            if let Some(outcome) = outcome {
-                break outcome;
+            if is_quiescent || moments.seen != before || moments.over && !work.exists() {
+                break Ok(true);
             }
-            if moments.seen != before {
-                outcome = Some(Ok(true));
-            } else if moments.over {
-                outcome = Some(if work.exists() {
-                    Err(NeverQuiescent)
-                } else {
-                    Ok(true)
-                });
-            } else {
-                let over;
-                (moments, over) =
-                    wait_until(&observers.changed, &observers.moments, moments, deadline);
-                outcome = (over && moments.seen == before).then_some(Ok(false));
+            if moments.over {
+                break Err(NeverQuiescent);
             }
+            if is_late {
+                break Ok(false);
+            }
+            (moments, is_late) =
+                wait_until(&observers.changed, &observers.moments, moments, deadline);
         };
         drop(moments);
         // ORDERING: Relaxed: a machine that looks once too often does no harm.
@@ -114,15 +109,6 @@ impl Coordinator {
         // idle last sees that the pool stops, or we see it idle.
         fence(Ordering::SeqCst);
         self.try_end(work);
-    }
-
-    /// Returns whether the pool has been told to stop. Work that a caller has published before, and
-    /// has [waked one](Self::wake_one) for, is run before the pool is over, if it hears `false`.
-    ///
-    /// By the fence in there, whose partner is the one in [`stop`](Self::stop): either this sees
-    /// that the pool stops, or the look that ends it sees the work.
-    pub fn is_ending(&self) -> bool {
-        self.control_word().is_stopping()
     }
 
     /// Ends a pool that stops, if nothing can run any more: every machine is told to exit. Each

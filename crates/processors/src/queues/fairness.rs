@@ -61,10 +61,9 @@ impl<T: Send + 'static> Local<T> {
         // Beside a flood of long tasks from outside each look is due.
         let in_a_row = self.fair.took_outside.replace(false) && self.fair.clock.interval() == 1;
         let due = self.fair.clock.read(now);
-        let processor = &shared.queues.processors[self.own];
         let mut outside = None;
         if due != Due::Nothing {
-            processor.counters.looks.add(1);
+            shared.queues.counters(self.own).looks.add(1);
             if !in_a_row {
                 outside = self.take_from_outside(shared, now, may_take_external);
             }
@@ -77,7 +76,10 @@ impl<T: Send + 'static> Local<T> {
             }
             Due::Nothing | Due::Look => None,
         };
-        if (outside.is_some() || waited.is_some()) && !self.deque.is_empty() {
+        if outside.is_none() && waited.is_none() {
+            return None;
+        }
+        if !self.deque.is_empty() {
             // One that gave way, and was kept as the next to run, has woken nobody.
             let coordinator = &shared.coordinator;
             coordinator.wake_one_for_deque(self.own, || self.has_one());
@@ -171,8 +173,7 @@ impl<T: Send + 'static> Local<T> {
             return None;
         }
         let task = oldest(&processors[victim])?;
-        let counters = &shared.queues.processors[self.own].counters;
-        counters.balanced.add(1);
+        shared.queues.counters(self.own).balanced.add(1);
         Some(task)
     }
 }

@@ -55,6 +55,9 @@ impl<T: Send + 'static> Local<T> {
     /// One round of a search: own deque, global queues, then victims, and the source; last, one
     /// idle-priority task. The calling thread has its permit in hand.
     pub(crate) fn search(&self, shared: &Shared<T>, mode: StealMode) -> Option<Found<T>> {
+        if !Self::HAS_TASKS {
+            return shared.queues.source.take().map(Found::ExternalTask);
+        }
         self.unsearched(shared)
             .or_else(|| self.steal(shared, mode))
             .map(Found::Task)
@@ -69,21 +72,23 @@ impl<T: Send + 'static> Local<T> {
     pub(crate) fn take_external_task(&self, shared: &Shared<T>) -> Option<Found<T>> {
         let queues = &shared.queues;
         let has_task = |other: &Processor<T>| !other.stealer.is_empty();
-        if !queues.source.is_attached() || queues.in_reach().iter().any(has_task) {
+        let any_has_tasks = || Self::HAS_TASKS && queues.in_reach().iter().any(has_task);
+        if !queues.source.is_attached() || any_has_tasks() {
             return None;
         }
         queues.source.take().map(Found::ExternalTask)
     }
 
-    #[inline(always)]
-    pub(crate) fn unsearched(&self, shared: &Shared<T>) -> Option<T> {
+    fn unsearched(&self, shared: &Shared<T>) -> Option<T> {
         self.deque.pop().or_else(|| self.take_shared(shared))
     }
 
     /// The oldest task of the global queue, where more come along if tasks are short, else of those
     /// that have given way.
-    #[inline(never)]
-    fn take_shared(&self, shared: &Shared<T>) -> Option<T> {
+    pub(crate) fn take_shared(&self, shared: &Shared<T>) -> Option<T> {
+        if !Self::HAS_TASKS {
+            return None;
+        }
         self.take_global(shared, self.fair.clock.batch())
             .or_else(|| self.take_yielded(shared))
     }
@@ -98,10 +103,16 @@ impl<T: Send + 'static> Local<T> {
             self.deque.push(task);
             moved += 1;
         };
-        let task = shared.queues.global.pop_batch(&self.lanes, more, keep)?;
-        let counters = &shared.queues.processors[self.own].counters;
+        let task = shared
+            .queues
+            .global
+            .pop_batch(&self.took_woken, more, keep)?;
         self.is_fed.set(moved > 0);
-        counters.from_injector.add(1 + moved);
+        shared
+            .queues
+            .counters(self.own)
+            .from_injector
+            .add(1 + moved);
         if moved > 0 {
             // Between the claim and the last push these tasks were in no queue, and a processor
             // that looked for the last time before it slept may have missed them.
@@ -113,8 +124,7 @@ impl<T: Send + 'static> Local<T> {
     /// The oldest task of those that have given way: one at a time, so that none overtakes another.
     pub(crate) fn take_yielded(&self, shared: &Shared<T>) -> Option<T> {
         let task = shared.queues.yielded.pop()?;
-        let counters = &shared.queues.processors[self.own].counters;
-        counters.from_yielded.add(1);
+        shared.queues.counters(self.own).from_yielded.add(1);
         Some(task)
     }
 
@@ -122,7 +132,7 @@ impl<T: Send + 'static> Local<T> {
     /// into the own deque.
     fn steal(&self, shared: &Shared<T>, mode: StealMode) -> Option<T> {
         let processors = shared.queues.in_reach();
-        let counters = &shared.queues.processors[self.own].counters;
+        let counters = shared.queues.counters(self.own);
         let count = processors.len();
         let mut races_lost = 0;
         self.policy.begin_round();
@@ -179,8 +189,7 @@ impl<T: Send + 'static> Local<T> {
             return None;
         }
         let task = shared.queues.idle_priority.pop()?;
-        let counters = &shared.queues.processors[self.own].counters;
-        counters.idle_priority.add(1);
+        shared.queues.counters(self.own).idle_priority.add(1);
         Some(task)
     }
 }

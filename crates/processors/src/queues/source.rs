@@ -1,9 +1,7 @@
 //! Work beside the tasks, which lies in queues of its owner's: what a pool must know of it.
 
 use std::any::Any;
-use std::error::Error;
 use std::fmt;
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::ptr::NonNull;
@@ -157,18 +155,6 @@ impl fmt::Debug for ExternalTask {
     }
 }
 
-/// The pool has a source already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AttachError;
-
-impl fmt::Display for AttachError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the pool has a source of further work already, and can have one only")
-    }
-}
-
-impl Error for AttachError {}
-
 /// A task or an external task, found to be run.
 pub(crate) enum Found<T> {
     Task(T),
@@ -188,12 +174,9 @@ pub(crate) enum Found<T> {
 pub struct SourceSlot(OnceLock<Arc<dyn Source>>);
 
 impl SourceSlot {
-    /// Attaches it, once.
-    ///
-    /// # Errors
-    /// There is one already.
-    pub(crate) fn attach(&self, source: Arc<dyn Source>) -> Result<(), AttachError> {
-        self.0.set(source).map_err(|_| AttachError)
+    /// Attaches it, unless there is one already; then gives it back.
+    pub(crate) fn attach(&self, source: Arc<dyn Source>) -> Result<(), Arc<dyn Source>> {
+        self.0.set(source)
     }
 
     #[inline]
@@ -243,20 +226,12 @@ impl SourceSlot {
     /// nothing waits beside an idle one: an end is better than a hang.
     #[inline]
     fn ask<R>(&self, ask: impl FnOnce(&dyn Source) -> R) -> Option<R> {
-        struct Abort;
-
-        impl Drop for Abort {
-            fn drop(&mut self) {
-                eprintln!("a source of work panicked, which it must not: the program ends");
-                process::abort();
-            }
-        }
-
         let source = self.0.get()?;
-        let abort = Abort;
-        let answer = ask(&**source);
-        mem::forget(abort);
-        Some(answer)
+        let answer = catch_unwind(AssertUnwindSafe(|| ask(&**source)));
+        Some(answer.unwrap_or_else(|_| {
+            eprintln!("a source of work panicked, which it must not: the program ends");
+            process::abort()
+        }))
     }
 }
 

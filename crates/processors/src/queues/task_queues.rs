@@ -50,8 +50,8 @@ pub(crate) struct Local<T> {
     pub(crate) deque: Worker<T>,
     /// Tells when it is another task's turn.
     pub(crate) fair: Fairness,
-    /// The turns of the global queue's lanes.
-    pub(crate) lanes: Lanes,
+    /// The lane of the global queue that had the last turn, where both have tasks.
+    pub(crate) took_woken: Cell<bool>,
     /// Picks the first victim of a round, and the one to balance with.
     pub(crate) random: Random,
     pub(crate) policy: StealPolicy,
@@ -61,12 +61,16 @@ pub(crate) struct Local<T> {
 }
 
 impl<T: Send + 'static> Local<T> {
+    /// `false` for tasks of a type without values: there are none, and no queue is looked into. The
+    /// source of such a pool has all the work.
+    pub(crate) const HAS_TASKS: bool = size_of::<Option<T>>() > 0;
+
     pub(crate) fn new(own: usize, deque: Worker<T>, fair: Fairness) -> Self {
         Self {
             own,
             deque,
             fair,
-            lanes: Lanes::default(),
+            took_woken: Cell::new(false),
             random: Random::new(own),
             policy: StealPolicy::default(),
             is_fed: Cell::new(false),
@@ -131,6 +135,11 @@ impl<T: Send + 'static> TaskQueues<T> {
         }
     }
 
+    /// The counters of a processor.
+    pub(crate) fn counters(&self, processor: usize) -> &Counters {
+        &self.processors[processor].counters
+    }
+
     /// Processors below `count` may run from now on.
     pub(crate) fn reach(&self, count: usize) {
         // ORDERING: Relaxed: such a processor runs only after this, so a thread that synchronises
@@ -158,10 +167,11 @@ impl<T: Send + 'static> TaskQueues<T> {
                 false => !stealer.is_empty(),
             }
         };
-        !self.global.is_empty()
-            || self.in_reach().iter().enumerate().any(counts)
-            || !self.yielded.is_empty()
-            || !self.idle_priority.is_empty()
+        Local::<T>::HAS_TASKS
+            && (!self.global.is_empty()
+                || self.in_reach().iter().enumerate().any(counts)
+                || !self.yielded.is_empty()
+                || !self.idle_priority.is_empty())
     }
 }
 
@@ -202,12 +212,6 @@ pub(crate) struct GlobalQueue<T> {
     woken: Injector<T>,
 }
 
-/// The order of turns of the two lanes, where one processor takes tasks.
-#[derive(Debug, Default)]
-pub(crate) struct Lanes {
-    took_woken: Cell<bool>,
-}
-
 /// The end of the queue at some moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GlobalMark {
@@ -237,20 +241,20 @@ impl<T: Send> GlobalQueue<T> {
     }
 
     /// The oldest task of the lane whose turn it is, or of the other one; and up to `more` of that
-    /// lane's next ones into `sink`.
+    /// lane's next ones into `sink`. The turns are those of one processor.
     pub(crate) fn pop_batch(
         &self,
-        lanes: &Lanes,
+        took_woken: &Cell<bool>,
         more: usize,
         mut sink: impl FnMut(T),
     ) -> Option<T> {
-        let wants_woken = !lanes.took_woken.get();
+        let wants_woken = !took_woken.get();
         let [first, second] = match wants_woken {
             true => [&self.woken, &self.new],
             false => [&self.new, &self.woken],
         };
         if let Some(task) = first.pop_batch(more, &mut sink) {
-            lanes.took_woken.set(wants_woken);
+            took_woken.set(wants_woken);
             return Some(task);
         }
         second.pop_batch(more, sink)
@@ -264,11 +268,6 @@ impl<T: Send> GlobalQueue<T> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.new.is_empty() && self.woken.is_empty()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        let (new, woken) = self.lengths();
-        new + woken
     }
 
     /// Returns the numbers of new and of woken tasks.

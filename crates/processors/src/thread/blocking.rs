@@ -8,7 +8,6 @@ use filch_sync::Arc;
 
 use crate::pool::current::{self, Current};
 use crate::pool::processors::Processors;
-use crate::protocol::Permit;
 use crate::protocol::state::grant::{Activity, EXTERNAL_TASK};
 
 impl<T: Send + 'static> Processors<T> {
@@ -37,13 +36,13 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Returns whether the machine has given its processor away.
     fn leave(&self, current: &Current<'_>) -> bool {
-        let Some(permit) = current.permit.take() else {
+        let Some(processor) = current.processor() else {
             return false;
         };
         // Counted before it is given away: afterwards these counters are another thread's.
-        let counters = &self.shared.queues.processors[permit.processor()].counters;
+        let counters = self.shared.queues.counters(processor);
         counters.blocking_calls.add(1);
-        let has_left = self.part_with(permit, current);
+        let has_left = self.part(current);
         if !has_left {
             counters.blocked_in_place.add(1);
         }
@@ -52,8 +51,11 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Gives the processor to another thread, unless there is none to be had, or no place for a
     /// guest: then the calling one keeps it. Returns whether it is given away.
-    pub(crate) fn part_with(&self, permit: Permit, current: &Current<'_>) -> bool {
+    pub(crate) fn part(&self, current: &Current<'_>) -> bool {
         let (queues, coordinator) = (&self.shared.queues, &self.shared.coordinator);
+        let Some(permit) = current.permit.take() else {
+            return false;
+        };
         let handed_off = match current.machine(coordinator) {
             None => Err(permit),
             Some((machine, _)) => {
@@ -154,11 +156,8 @@ impl<T: Send + 'static> Processors<T> {
     }
 
     fn tasks_waiting(&self) -> usize {
-        let queues = &self.shared.queues;
-        let in_deques: usize = (queues.in_reach().iter())
-            .map(|processor| processor.stealer.len())
-            .sum();
-        in_deques + queues.global.len() + queues.yielded.len()
+        let lengths = self.queue_lengths();
+        lengths.total() - lengths.idle_priority
     }
 
     /// Gives the processor to others that wait, and waits for one in line with threads that are
@@ -178,21 +177,21 @@ impl<T: Send + 'static> Processors<T> {
         if current.processor().filter(is_due).is_none() {
             return false;
         }
-        let Some(permit) = current.permit.take() else {
-            return false;
-        };
-        let counters = &shared.queues.processors[permit.processor()].counters;
-        counters.made_way.add(1);
-        if self.tasks_waiting() > 0 {
+        if self.tasks_waiting() > 0
+            && let Some(permit) = current.permit.take()
+        {
             let until = (shared.clock)() + TURN_OF_TASKS;
             let local = shared.queues.locals.get(&permit);
             local.fair.turn_of_tasks.set(Some(until));
             shared.coordinator.demand_queued_task(&permit);
+            current.permit.set(Some(permit));
         }
-        let made_way = self.part_with(permit, current);
-        match made_way {
-            true => self.come_back(current),
-            false => counters.made_way.take_back(1),
+        let made_way = self.part(current);
+        if made_way {
+            self.come_back(current);
+            if let Some(processor) = current.processor() {
+                shared.queues.counters(processor).made_way.add(1);
+            }
         }
         made_way
     }

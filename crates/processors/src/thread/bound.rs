@@ -144,20 +144,10 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// Lets the machine go away for a moment between two tasks, as if for a blocking call, and get
     /// in line, if the processor is to be given up, or others wait for one.
     fn give_way(&self) {
-        let coordinator = &self.shared.coordinator;
-        let Some(permit) = self.current.permit.take() else {
-            return;
-        };
-        let machine = self.number;
-        let control = coordinator.control_word();
-        let given = match control.waiting() > 0 || control.is_surplus(permit.processor()) {
-            true => coordinator.hand_off(permit, machine, &self.shared.queues),
-            false => Err(permit),
-        };
-        let permit = match given {
-            Ok(()) => coordinator.regain(machine, self.parker),
-            Err(permit) => permit,
-        };
-        self.current.permit.replace(Some(permit));
+        let control = self.shared.coordinator.control_word();
+        let is_wanted = |processor| control.waiting() > 0 || control.is_surplus(processor);
+        if self.current.processor().is_some_and(is_wanted) && self.pool.part(&self.current) {
+            self.pool.come_back(&self.current);
+        }
     }
 }

@@ -19,26 +19,6 @@ use crate::queues::task_queues::Shared;
 const LONGEST: Duration = Duration::from_micros(100);
 
 impl CallerRuns {
-    /// Borrows an idle processor for the calling thread, if there is one, unless the thread is a
-    /// machine itself, other threads wait for a processor, or tasks wait on that one.
-    pub(crate) fn begin<T: Send + 'static>(shared: &Shared<T>) -> Option<Self> {
-        let coordinator = &shared.coordinator;
-        // A task may call the source, to which the threads are known that call it.
-        if current::is_machine()
-            || shared.queues.source.is_attached()
-            || coordinator.control_word().waiting() > 0
-        {
-            return None;
-        }
-        let (permit, lender) = coordinator.borrow_idle()?;
-        let visit = Self { permit, lender };
-        if shared.queues.locals.get(&visit.permit).deque.is_empty() {
-            return Some(visit);
-        }
-        visit.end(None, shared);
-        None
-    }
-
     /// Runs the task, until the wait is over, or something else comes next on the processor; and
     /// gives the processor back.
     pub(crate) fn run<T: Send + 'static, R: Runner<T>>(
@@ -101,10 +81,8 @@ impl CallerRuns {
             unreachable!("a guest has a processor, but in a blocking call");
         };
         if let Err(payload) = outcome {
-            shared.queues.processors[permit.processor()]
-                .counters
-                .panicked
-                .add(1);
+            let counters = shared.queues.counters(permit.processor());
+            counters.panicked.add(1);
             discard(payload);
         }
         let lender = match place.into_inner() {
@@ -170,9 +148,23 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
+    /// Borrows an idle processor for the calling thread, if there is one, unless the thread is a
+    /// machine itself, other threads wait for a processor, or tasks wait on that one.
     fn begin_caller_runs(&self) -> Option<CallerRuns> {
-        let may_visit = self.config.guests && self.config.stack_size.is_none();
-        may_visit.then(|| CallerRuns::begin(&self.shared)).flatten()
+        let Self { shared, config, .. } = self;
+        // A task may call the source, to which the threads are known that call it.
+        let may_visit = config.guests
+            && config.stack_size.is_none()
+            && !current::is_machine()
+            && !shared.queues.source.is_attached()
+            && shared.coordinator.control_word().waiting() == 0;
+        let (permit, lender) = may_visit.then(|| shared.coordinator.borrow_idle())??;
+        let visit = CallerRuns { permit, lender };
+        if shared.queues.locals.get(&visit.permit).deque.is_empty() {
+            return Some(visit);
+        }
+        visit.end(None, shared);
+        None
     }
 
     fn receive(&self, visit: CallerRuns, task: T, awaited: &dyn Awaited<T>) {

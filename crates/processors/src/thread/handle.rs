@@ -7,7 +7,7 @@ use filch_sync::Arc;
 
 use crate::pool::config::PoolError;
 use crate::pool::processors::Processors;
-use crate::queues::source::{AttachError, Source, SourceSlot};
+use crate::queues::source::{Source, SourceSlot};
 
 /// A reference to a pool, whatever its tasks are: what a second scheduler needs to run its work, as
 /// external tasks of a [`Source`], on the same threads. It does not keep the threads, but the
@@ -86,8 +86,9 @@ impl dyn AnyPool {
     ///
     /// # Errors
     /// As there.
-    pub fn attach<S: Source>(&self, source: StdArc<S>) -> Result<(), AttachError> {
-        self.source_slot().attach(source)?;
+    pub fn attach<S: Source>(&self, source: StdArc<S>) -> Result<(), PoolError> {
+        let attached = self.source_slot().attach(source);
+        attached.map_err(|_| PoolError::HasSource)?;
         self.notify();
         Ok(())
     }

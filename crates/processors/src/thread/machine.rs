@@ -16,12 +16,12 @@ use crate::protocol::state::synced::BoundId;
 use crate::protocol::{ControlWord, Grant, Permit};
 use crate::queues::find_work::Watched;
 use crate::queues::source::{ExternalTask, Found};
-use crate::queues::task_queues::Shared;
+use crate::queues::task_queues::{Local, Shared};
 use crate::stats::{Counter, Counters};
 
 /// A thread, on its own stack.
 pub(crate) struct Machine<'thread, T, R> {
-    pool: &'thread Arc<Processors<T>>,
+    pub(crate) pool: &'thread Arc<Processors<T>>,
     pub(crate) shared: &'thread Shared<T>,
     pub(crate) runner: &'thread R,
     pub(crate) number: usize,
@@ -74,7 +74,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
         }
         let label = self.runner.label(&task);
         if let Some(label) = label {
-            self.show(label.get());
+            self.public.task.show(label.get());
         }
         // If it unwinds, the runner answers for its own state; the thread goes on with the next
         // task.
@@ -85,7 +85,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
             discard(payload);
         }
         if label.is_some() {
-            self.show(0);
+            self.public.task.show(0);
         }
     }
 
@@ -95,21 +95,15 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
     #[inline(never)]
     pub(crate) fn run_external_task(&self, external: ExternalTask) {
         self.count(|counters| &counters.external_tasks);
-        self.show(EXTERNAL_TASK);
+        self.public.task.show(EXTERNAL_TASK);
         external.run();
-        self.show(0);
-    }
-
-    /// Shows in a dump which task the thread runs; 0: none with a label.
-    #[inline]
-    pub(crate) fn show(&self, label: u64) {
-        self.public.task.show(label);
+        self.public.task.show(0);
     }
 
     /// Adds one to a counter of the machine's processor.
     pub(crate) fn count(&self, counter: impl FnOnce(&Counters) -> &Counter) {
         if let Some(processor) = self.current.processor() {
-            counter(&self.shared.queues.processors[processor].counters).add(1);
+            counter(self.shared.queues.counters(processor)).add(1);
         }
     }
 }
@@ -119,8 +113,7 @@ enum Next<T> {
     Task(T),
     /// The control word has changed.
     Attend,
-    /// Nothing is there without a search, or the time is to be read first, since it may be another
-    /// one's turn.
+    /// The deque is empty, or the time is to be read first, since it may be another one's turn.
     Search {
         looks: bool,
     },
@@ -158,9 +151,9 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 resume_unwind(payload);
             };
             discard(payload);
-            self.show(0);
-            let processor = &self.shared.queues.processors[permit.processor()];
-            processor.counters.panicked.add(1);
+            self.public.task.show(0);
+            let counters = self.shared.queues.counters(permit.processor());
+            counters.panicked.add(1);
             grant = Grant::Run(permit);
         }
     }
@@ -175,8 +168,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 },
             },
             Grant::Search(permit) => {
-                let processor = &self.shared.queues.processors[permit.processor()];
-                processor.counters.wake_ups.add(1);
+                let counters = self.shared.queues.counters(permit.processor());
+                counters.wake_ups.add(1);
                 match self.spin(&permit) {
                     Some(found) => self.work(permit, Some(found), scratch),
                     None => self.go_idle(permit, true),
@@ -218,7 +211,6 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
 
     /// Returns what to do between two tasks.
     #[inline]
-    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     fn next(&self, control: ControlWord, seen: ControlWord) -> Next<T> {
         let shared = self.shared;
         let next = |permit: &Permit| {
@@ -226,10 +218,13 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             if control != seen || control.is_surplus(permit.processor()) {
                 return Next::Attend;
             }
+            if !Local::<T>::HAS_TASKS {
+                return Next::Search { looks: false };
+            }
             if local.fair.clock.tick() {
                 return Next::Search { looks: true };
             }
-            match local.unsearched(shared) {
+            match local.deque.pop() {
                 Some(task) => Next::Task(task),
                 None => Next::Search { looks: false },
             }
@@ -278,7 +273,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             }
         }
         let machine = self.number;
-        let counters = &shared.queues.processors[permit.processor()].counters;
+        let counters = shared.queues.counters(permit.processor());
         let control = coordinator.control_word();
         let (counter, kept) = if control.is_surplus(permit.processor()) {
             // Counted before: afterwards the counters may be another thread's.

@@ -6,7 +6,6 @@ pub(crate) mod bound;
 mod guest;
 #[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
+mod life;
 mod machine;
 mod search;
-mod shutdown;
-mod start;

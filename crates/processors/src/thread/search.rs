@@ -12,7 +12,7 @@ use crate::queues::find_work::{
     PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, Watched, YIELDING_ROUNDS,
 };
 use crate::queues::source::Found;
-use crate::queues::task_queues::Shared;
+use crate::queues::task_queues::{Local, Shared};
 use crate::thread::machine::{Machine, Vacated};
 
 /// Pauses of a processor whose tasks come from outside, before each further look: for so long the
@@ -22,7 +22,7 @@ use crate::thread::machine::{Machine, Vacated};
 const PAUSES_BESIDE_PRODUCERS: u32 = 200;
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    /// Looks for something to do, for a processor that has no task: takes an external task,
+    /// Looks for something to do, for a processor whose deque is empty: takes what needs no search,
     /// searches, spins, goes idle. If it `looks`, it may have tasks, and reads the time first, to
     /// see whose turn it is.
     ///
@@ -38,7 +38,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let local = shared.queues.locals.get(&permit);
         let first = match looks {
             true => local.next(shared, true),
-            false => None,
+            false => local.take_shared(shared).map(Found::Task),
         };
         let mut searching = false;
         let found = first
@@ -94,7 +94,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 false => StealMode::of_round(spinner.rounds()),
             };
         };
-        let counters = &shared.queues.processors[permit.processor()].counters;
+        let counters = shared.queues.counters(permit.processor());
         counters.spins.add(spinner.rounds().into());
         if found.is_some() {
             local.policy.has_found();
@@ -106,21 +106,23 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// Makes the processor idle; the machine must wait with it, or for whatever it is told.
     pub(crate) fn go_idle(&self, permit: Permit, searching: bool) -> Vacated {
         let shared = self.shared;
-        // What a burst of tasks took.
-        shared.queues.locals.get(&permit).deque.shrink_to(1024);
-        let counters = &shared.queues.processors[permit.processor()].counters;
-        counters.parks.add(1);
-        let local = shared.queues.locals.get(&permit);
-        local.fair.clock.pause();
         let coordinator = &shared.coordinator;
         let processor = permit.processor();
+        let counters = shared.queues.counters(processor);
+        counters.parks.add(1);
         let mut watched = Vec::new();
-        if searching && !shared.watch_interval.is_zero() {
-            let processors = shared.queues.in_reach().iter();
-            let run = processors.map(|processor| processor.counters.run.get());
-            watched = local.policy.ends_in_vain(run, |victim| {
-                victim != processor && coordinator.try_watch(victim, self.number)
-            });
+        if Local::<T>::HAS_TASKS {
+            let local = shared.queues.locals.get(&permit);
+            // What a burst of tasks took.
+            local.deque.shrink_to(1024);
+            local.fair.clock.pause();
+            if searching && !shared.watch_interval.is_zero() {
+                let processors = shared.queues.in_reach().iter();
+                let run = processors.map(|processor| processor.counters.run.get());
+                watched = local.policy.ends_in_vain(run, |victim| {
+                    victim != processor && coordinator.try_watch(victim, self.number)
+                });
+            }
         }
         if !watched.is_empty() {
             counters.watches.add(1);

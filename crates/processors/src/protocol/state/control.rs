@@ -3,6 +3,8 @@
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
+use crate::protocol::state::coordinator::Coordinator;
+
 /// The word: `stopping:1 | waiting:31 | unused:16 | active:16`.
 ///
 /// Between two tasks a machine loads it and compares it with what it saw before. All machines share
@@ -36,7 +38,9 @@ impl ControlWord {
         ((self.0 & !STOPPING) / WAITING) as usize
     }
 
-    /// Returns whether the pool has been told to stop.
+    /// Returns whether the pool has been told to stop. A thread that has published work and
+    /// [waked one](Coordinator::wake_one) before it hears `false` can rely on it that the work is
+    /// run: the fence in there is a partner of the one in [`stop`](Coordinator::stop).
     #[must_use]
     pub const fn is_stopping(self) -> bool {
         self.0 & STOPPING != 0
@@ -53,6 +57,14 @@ impl ControlWord {
     #[must_use]
     pub const fn settled(self) -> Self {
         Self(self.0 & (STOPPING | ACTIVE))
+    }
+}
+
+impl Coordinator {
+    /// Returns what machines must notice.
+    #[inline]
+    pub fn control_word(&self) -> ControlWord {
+        self.control.read()
     }
 }
 

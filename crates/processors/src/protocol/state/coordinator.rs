@@ -8,7 +8,7 @@ use filch_parker::Parker;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Condvar, Mutex, MutexGuard, lock};
 
-use crate::protocol::state::control::{Control, ControlWord};
+use crate::protocol::state::control::Control;
 use crate::protocol::state::grant::{Grant, MachineShared};
 use crate::protocol::state::idle::Idle;
 use crate::protocol::state::permit::Permit;
@@ -37,7 +37,7 @@ pub struct Coordinator {
     /// Processors that are not inactive.
     pub(crate) activated: CachePadded<AtomicUsize>,
     pub(crate) observers: Observers,
-    /// For each processor, the machine that watches it, plus one, or zero: see `watch.rs`.
+    /// For each processor, the machine that watches it, plus one, or zero: see `going_idle.rs`.
     pub(crate) watchers: Box<[AtomicU32]>,
     pub(crate) launcher: OnceLock<Launcher>,
 }
@@ -49,11 +49,12 @@ impl Coordinator {
     /// Makes the state of `processors` places, of which `active` are to be used, and `threads`
     /// machines at most, not counting bound ones. All processors are inactive.
     pub fn new(processors: usize, active: usize, threads: usize, spares: usize) -> Self {
+        let zeros = || (0..processors).map(|_| AtomicU32::new(0)).collect();
         Self {
             idle: Idle::new(processors),
             control: Control::new(active),
-            attached: (0..processors).map(|_| AtomicU32::new(0)).collect(),
-            returns: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+            attached: zeros(),
+            returns: zeros(),
             machines: (0..threads + processors + MAX_BOUND)
                 .map(|_| OnceLock::new())
                 .collect(),
@@ -61,8 +62,8 @@ impl Coordinator {
             synced: Mutex::new(Synced::new(processors, spares)),
             away: CachePadded::new(AtomicUsize::new(0)),
             activated: CachePadded::new(AtomicUsize::new(0)),
-            observers: Observers::new(),
-            watchers: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+            observers: Observers::default(),
+            watchers: zeros(),
             launcher: OnceLock::new(),
         }
     }
@@ -71,12 +72,6 @@ impl Coordinator {
     /// caller looks after that.
     pub fn set_launcher(&self, launcher: impl Fn(usize) -> io::Result<()> + Send + Sync + 'static) {
         let _ = self.launcher.set(Box::new(launcher));
-    }
-
-    /// Returns what machines must notice.
-    #[inline]
-    pub fn control_word(&self) -> ControlWord {
-        self.control.read()
     }
 
     pub(crate) fn synced(&self) -> MutexGuard<'_, Synced> {
@@ -143,11 +138,10 @@ impl Coordinator {
             if let Some(grant) = self.take_grant(machine) {
                 return grant;
             }
-            if nudged() {
-                continue;
-            }
             // A token may be an old one, left by a grant that was found without parking.
-            parker.park();
+            if !nudged() {
+                parker.park();
+            }
         }
     }
 
@@ -184,10 +178,9 @@ impl Coordinator {
     /// Wakes the machine that waits with a processor which was popped for that.
     #[inline(never)]
     fn send_to_search(&self, processor: usize) {
-        // SAFETY: popped: no other thread has it, and the push by its last machine happened before.
-        let permit = unsafe { Permit::from_number(processor) };
+        let (permit, machine) = self.popped(processor);
         // It waits for just this processor; only the caller may tell it.
-        self.grant(self.attached(processor), Grant::Search(permit));
+        self.grant(machine, Grant::Search(permit));
     }
 
     /// Ends the search of a machine that has found something and goes to run it. If it was the last
@@ -242,6 +235,7 @@ impl fmt::Debug for Coordinator {
 }
 
 /// Threads that wait until nothing can run, and what they are told.
+#[derive(Default)]
 pub(crate) struct Observers {
     pub(crate) count: AtomicUsize,
     pub(crate) moments: Mutex<Moments>,
@@ -258,14 +252,6 @@ pub(crate) struct Moments {
 }
 
 impl Observers {
-    pub(crate) fn new() -> Self {
-        Self {
-            count: AtomicUsize::new(0),
-            moments: Mutex::new(Moments::default()),
-            changed: Condvar::new(),
-        }
-    }
-
     /// Tells the observers. The innermost lock: `change` takes none.
     pub(crate) fn report(&self, change: impl FnOnce(&mut Moments)) {
         change(&mut lock(&self.moments));

@@ -8,6 +8,7 @@ use filch_parker::Parker;
 use crate::protocol::state::permit::Permit;
 
 /// See the [module](self).
+#[derive(Default)]
 pub(crate) struct Synced {
     /// Spare machines, the last to come first to go: its stack is warm.
     pub(crate) spares: Vec<usize>,
@@ -50,27 +51,12 @@ pub(crate) struct Synced {
 
 impl Synced {
     pub(crate) fn new(processors: usize, max_spares: usize) -> Self {
+        // SAFETY: the processors are new, and these are their first permits.
+        let permit = |processor| Some(unsafe { Permit::from_number(processor) });
         Self {
-            spares: Vec::new(),
             max_spares,
-            waiters: VecDeque::new(),
-            bindings: Vec::new(),
-            guests: 0,
-            bound_so_far: 0,
-            // SAFETY: the processors are new, and these are their first permits.
-            inactive: (0..processors)
-                .map(|processor| Some(unsafe { Permit::from_number(processor) }))
-                .collect(),
-            vacant: Vec::new(),
-            parkers: Vec::new(),
-            over: false,
-            threads: 0,
-            expected: 0,
-            gives_up: false,
-            missing: 0,
-            leaving: 0,
-            started: 0,
-            refused: 0,
+            inactive: (0..processors).map(permit).collect(),
+            ..Self::default()
         }
     }
 
