@@ -91,9 +91,9 @@ impl<T> Deque<T> {
     /// Sets the stops: by the owner before the exchange that begins an epoch in which they hold, or
     /// in a deque that is always shared.
     pub(crate) fn set_stops(&self, limit: u64, floor: u64) {
-        // ORDERING: Relaxed, both: the owner's exchange that follows releases them. A thief's, to
-        // move them away, come after those of the owner that began the epoch, which it has acquired
-        // by the word of that epoch; its heavy fence orders them before its look at `bottom`.
+        // ORDERING: Relaxed, both. The owner's stores: its exchange that follows releases them. The
+        // stores of a thief, which move the stops away, come after these, as it has acquired the
+        // word of the epoch; its heavy fence orders them before its look at `bottom`.
         self.seldom.floor.store(floor, Ordering::Relaxed);
         self.seldom.limit.store(limit, Ordering::Relaxed);
     }

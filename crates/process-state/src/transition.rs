@@ -76,7 +76,7 @@ impl ProcessState {
     ///
     /// Everything before a [`wake`](Self::wake) that this call consumes, and the whole turn before,
     /// on any worker, happen before its return. Wait-free: it retries only when a waker sets a flag
-    /// meanwhile, and there are three.
+    /// meanwhile, and there are three flags.
     ///
     /// # Errors
     /// The process is not Ready: it was enqueued twice.

@@ -123,7 +123,7 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    /// Puts the task into the deque of the caller's processor. If it has none: the task.
+    /// Puts the task into the deque of the caller's processor. A caller without one gets it back.
     #[inline]
     fn push_here(&self, task: T) -> Option<T> {
         let (queues, coordinator) = (&self.shared.queues, &self.shared.coordinator);
@@ -131,8 +131,8 @@ impl<T: Send + 'static> Processors<T> {
         let push = |permit: &Permit| {
             if let Some(task) = task.take() {
                 let local = queues.locals.get(permit);
-                // Without memory for a larger deque it goes where all tasks go from outside, block
-                // by block.
+                // If there is no memory for a larger deque, it goes into the global queue, whose
+                // blocks are small.
                 if let Err(task) = local.deque.try_push(task) {
                     queues.global.push(task);
                 }

@@ -53,7 +53,7 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    /// Sends the message. If that makes the process Ready, `run` runs it.
+    /// Sends the message. If that makes the process Ready, `run` enqueues it, or runs it.
     #[inline]
     pub(crate) fn send_and(
         &self,
@@ -109,7 +109,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Puts a message into the queue of the process in that slot, which the caller has pinned. If
-    /// that makes the process Ready, `run` runs it.
+    /// that makes the process Ready, `run` enqueues it, or runs it.
     pub(crate) fn push_message(
         &self,
         to: Pid,
@@ -123,7 +123,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Puts an item into the queue of the process in that slot, which the caller has pinned, and
-    /// wakes it. If that makes the process Ready, `run` runs it.
+    /// wakes it. If that makes the process Ready, `run` enqueues it, or runs it.
     ///
     /// [`Wake::Refused`]: the process has not been Ready yet, and will find the item then; or it
     /// has ended since the push. Else a turn, or the end, will see the item.
@@ -155,7 +155,8 @@ impl<P: Protocol> Handle<P> {
         to.node() != self.table().node() || self.table().lives(to)
     }
 
-    /// Puts a process that is Ready again into the caller's run queue, to be run next.
+    /// Puts a process that is Ready again into a run queue: its worker's, to be run next, if the
+    /// caller is one.
     #[inline]
     pub(crate) fn enqueue(&self, slot: &Slot<P>) {
         self.enqueue_by(slot, Processors::wake);

@@ -138,7 +138,7 @@ impl Waits {
     }
 }
 
-/// A process in a run queue: its slot. The process's pin keeps the slot from another occupant.
+/// A process in a run queue: its slot, which no other occupant has before this one's end.
 ///
 /// An address and not an index: it is looked up between two read-modify-writes, when nothing else
 /// goes on.

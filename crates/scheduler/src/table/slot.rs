@@ -31,7 +31,8 @@ use crate::{MailboxPolicy, Protocol};
 /// edges of `state` hand from thread to thread. So a thread that calls such a method vouches that
 /// every user of the table takes these edges as the roles say: `submit` by the submitter, `start`
 /// by a worker that got the process from a run queue, those of letting go by the worker that has
-/// it. (`wake`, `retract`, `vacate` and `seize` are anybody's: see `STATES.md` of process-state.)
+/// it; `vacate` by the last thread out. (`wake`, `retract` and `seize` are anybody's: see
+/// `STATES.md` of process-state.)
 pub struct Slot<P: Protocol> {
     /// Its number in the table.
     pub index: u32,

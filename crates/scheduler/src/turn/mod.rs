@@ -7,7 +7,7 @@
 //! | | with |
 //! |---|---|
 //! | `start`: the process is Running, and this worker's | the state word |
-//! | `end_asked`; `fill` the inbox, up to a step's budget; carry out signals | the event queue |
+//! | `end_asked`; `fill` the inbox, up to its allowance; carry out signals | the event queue |
 //! | `take_step`, the user's; `settle`: hand its commands to the handler | |
 //! | `let_go`: it waits, unless an event has come meanwhile; or `end` | the state word |
 //! | if it is Ready again, `enqueue`, to be run next, or `requeue`, behind the others | the deque, the injector |

@@ -157,9 +157,8 @@ impl Coordinator {
         self.wake_one_unless(|| false)
     }
 
-    /// Wakes a processor, as [`wake_one`](Self::wake_one) does, for a task in the deque of the
-    /// caller's processor, which has just put it there, or takes another one first; but not if it
-    /// is the only task there and the processor is watched.
+    /// Wakes a processor, as [`wake_one`](Self::wake_one) does, for a task that the caller leaves
+    /// in its processor's deque; but not if it is the only task there and the processor is watched.
     #[inline]
     pub fn wake_one_for_deque(&self, processor: usize, is_only: impl FnOnce() -> bool) -> bool {
         self.wake_one_unless(|| self.is_watched(processor) && is_only())
