@@ -232,6 +232,32 @@ fn a_message_that_is_early_reaches_nobody() {
     });
 }
 
+/// Two threads. A process ends while the other thread sends to it, clears away what it sent, and
+/// submits the next one. Claim: the last thread out has cleared the place before. Failure: it
+/// touches what the next occupant has there, which loom sees as a race.
+#[test]
+fn a_place_is_cleared_before_a_late_sender_gives_it_back() {
+    Bound::exhaustive(2_400)
+        .outcomes("a place is cleared before it is given back", || {
+            let (table, pid) = one_occupant();
+            let sender = beside(&table, move |table| {
+                let _ = sent(table.send(pid, Arc::new(1)));
+                let next = table.submit();
+                table.start(next);
+                // SAFETY: started just now, and ended once.
+                unsafe { table.end(next, Arc::new(2)) };
+                // SAFETY: the handle is this thread's, and has no exit yet.
+                let exit = unsafe { table.join(next, None) };
+                assert_eq!(exit.as_deref(), Some(&2), "the exit is lost");
+                next.slot()
+            });
+            end(&table, pid);
+            table.drop_handle(pid);
+            sender.join().unwrap()
+        })
+        .assert_exactly([0, 1]);
+}
+
 /// Two threads. A process ends while the other thread sends to it, and nobody is submitted
 /// afterwards. What a sender had not finished when the place was left, it clears away itself.
 /// Failure: the message, or the place, is left to a submission that may never come.
