@@ -233,7 +233,7 @@ fn a_fork_in_a_call_that_blocks_is_told() {
 /// failure: the joiner sleeps beside that, and neither goes on (a deadlock).
 #[test]
 fn a_joiner_is_told_of_an_injection() {
-    Bound::preemptions(3, 16_000).check("joiner: asleep beside an injection", || {
+    Bound::preemptions(3, 14_000).check("joiner: asleep beside an injection", || {
         let shared = shared();
         let worker = registered(&shared);
         let latch = Arc::new(Latch::holding(0));
@@ -257,7 +257,7 @@ fn a_joiner_is_told_of_an_injection() {
 /// deadlock).
 #[test]
 fn a_joiner_that_is_done_passes_its_choice_on() {
-    Bound::preemptions(2, 63_000)
+    Bound::preemptions(2, 42_000)
         .outcomes("joiner: chosen, and done", || {
             let (shared, host, _kept) = shared_with_a_host();
             let end = host.unparker();
