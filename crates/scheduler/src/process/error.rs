@@ -9,8 +9,7 @@ use crate::protocol::error_by_display;
 use crate::table::inline_box::InlineBox;
 use crate::{Ended, ExitReason, InitError, Pid, Protocol};
 
-/// The exit of a process. An error is boxed: it is larger than most outputs, and an exit is moved
-/// several times.
+/// The exit of a process, which is moved several times: so an error, mostly larger, is boxed.
 pub(crate) type Exit<P> = Result<Outcome<P>, Box<ProcessError<P>>>;
 
 /// The outcome of a process that has ended well.
@@ -54,8 +53,7 @@ pub enum ProcessError<P: Protocol> {
     FunctionFailed(Box<dyn Error + Send + Sync>),
     /// `step`, `close` or the destructor panicked with this message; or so did a future.
     Panicked(String),
-    /// The process said that it waits for commands, with none outstanding: it would have waited for
-    /// ever.
+    /// The process said that it waits for commands, with none outstanding: for ever, that is.
     WaitsForNothing,
     /// The new version that was to replace it did not start.
     Upgrade(InitError<P>),

@@ -239,8 +239,12 @@ impl<P: Protocol> StepOutput<P> {
     /// Frees the memory of very many commands, after they have been drained.
     #[inline]
     pub(crate) fn settled(&mut self) {
-        self.commands.shrink_to(MOST_KEPT);
-        self.opened.shrink_to(MOST_KEPT);
+        if self.commands.capacity() > MOST_KEPT {
+            self.commands = Vec::new();
+        }
+        if self.opened.capacity() > MOST_KEPT {
+            self.opened = Vec::new();
+        }
         self.has_more = !self.answers.is_empty();
     }
 
@@ -248,7 +252,9 @@ impl<P: Protocol> StepOutput<P> {
     pub(crate) fn give_answers(&mut self) {
         // An answer whose caller has gone is dropped here: that is user code.
         drop_all_contained(self.answers.drain(..));
-        self.answers.shrink_to(MOST_KEPT);
+        if self.answers.capacity() > MOST_KEPT {
+            self.answers = Vec::new();
+        }
         self.has_more = false;
     }
 

@@ -41,8 +41,7 @@ pub trait Process<P: Protocol>: Send {
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error>;
 
-    /// Releases the process's resources. Called once, after the last step, with the reason for the
-    /// end.
+    /// Releases the process's resources. Called once, after the last step, with the reason.
     ///
     /// A command of the process may still run on another thread, and nobody will read its answer.
     /// Interrupt it here if you can: a shutdown waits for it until its time is over. See the
