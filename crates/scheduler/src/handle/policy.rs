@@ -123,7 +123,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Makes the door of the process in the slot, which the caller has or has pinned. If a message
-    /// makes the process Ready, `run` runs it.
+    /// makes the process Ready, `run` enqueues it, or runs it.
     pub(crate) fn door<'a>(&'a self, slot: &'a Slot<P>, run: &'a dyn Fn(&Slot<P>)) -> Door<'a, P> {
         Door {
             handle: self,
