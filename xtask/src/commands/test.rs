@@ -93,8 +93,8 @@ fn examples(place: &str) -> Result<Tally> {
     for (name, program) in programs::build(&mut build, &["example"])? {
         let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
         let passed = ended.status.is_some_and(|status| status.success());
-        let output = if passed { "ok" } else { &*ended.output };
-        println!("{name}: {output}");
+        println!("{name}: {}", ["FAILED", "ok"][usize::from(passed)]);
+        print!("{}", if passed { "" } else { &*ended.output });
         tally += Tally::of(passed);
     }
     Ok(tally)

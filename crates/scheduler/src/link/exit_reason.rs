@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use filch_sync::panic::catch_panic;
 
-use crate::table::pid::Pid;
+use crate::table::pid::{ENDED, Pid};
 
 /// The reason for the end of a process, as its `close`, the hooks and the processes that watch it
 /// or are linked to it are told.
@@ -76,9 +76,7 @@ impl fmt::Display for ExitReason {
             Self::ShutDown => f.write_str("shut down"),
             Self::Linked { origin, reason } => write!(f, "linked to {origin}, which: {reason}"),
             Self::NotStarted(message) => write!(f, "not started: {message}"),
-            Self::NoSuchProcess => {
-                f.write_str("no such process: it has ended, or is of another scheduler")
-            }
+            Self::NoSuchProcess => write!(f, "no such process: it {ENDED}"),
             Self::Upgraded => f.write_str("replaced by a new version"),
         }
     }

@@ -104,15 +104,14 @@ pub struct NoSuchProcess {
 
 impl fmt::Display for NoSuchProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pid = self.pid;
-        write!(
-            f,
-            "no such process: {pid} has ended, or is of another scheduler"
-        )
+        write!(f, "no such process: {} {ENDED}", self.pid)
     }
 }
 
 impl Error for NoSuchProcess {}
+
+/// The fate of a process that is not there, for texts.
+pub(crate) const ENDED: &str = "has ended, or is of another scheduler";
 
 #[cfg(test)]
 mod tests;
