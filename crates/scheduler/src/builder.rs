@@ -15,7 +15,7 @@ use crate::process::command::CommandHandler;
 use crate::process::context;
 use crate::protocol::debug_fields;
 use crate::table::Admission;
-use crate::table::body::Task;
+use crate::table::slot::Task;
 use crate::table::table::Table;
 use crate::turn::budget::Budget;
 use crate::turn::driver::Driver;

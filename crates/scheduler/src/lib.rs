@@ -6,12 +6,12 @@
 //! |---|---|
 //! | `protocol` | the types that a scheduler's processes agree on |
 //! | `process/` | what users write: a process, its context, events, commands and output |
-//! | `table/` | where a process lives: slots, the exit, small processes in place |
+//! | `table/` | where a process lives: slots, bodies, the exit |
 //! | `link/` | monitors, links, signals, calls at an end |
-//! | `handle/` | submit, send, join, mailbox policies |
+//! | `handle/` | submit, send, join; hooks, mailbox policies |
 //! | `observe/` | reports: what each process does, what nothing wakes, figures |
-//! | `turn/` | what a worker does with a process: `driver` is one turn, phase by phase |
-//! | `builder`, `scheduler`, `shutdown` | how it is built, and how it ends |
+//! | `turn/` | what workers do: `driver` is one turn, phase by phase; `shutdown` ends all |
+//! | `builder`, `scheduler` | how it is built, and owned |
 //!
 //! The folders from `process/` to `handle/` are one layer: a process's methods get a context, which
 //! has the handle, which has the table of the processes. `observe/` and `turn/` stand above them.
@@ -24,12 +24,9 @@ mod observe;
 mod process;
 mod protocol;
 mod scheduler;
-mod shutdown;
 #[doc(hidden)] // for the models, which have it without workers
 #[expect(unsafe_code, reason = "hands slots, bodies and exits on by state")]
 pub mod table;
-#[doc(hidden)] // for `filch-testing`, which shows it
-pub mod testing;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -38,10 +35,11 @@ pub use builder::{BuildError, Builder};
 pub use filch_event_queue::Depth;
 pub use filch_processors::{PoolError, ProcessorStats, QueueLengths};
 pub use handle::handle::{CalledFromInside, Extension, Handle};
+pub use handle::life_cycle::{LifeCycle, Observer, PendingCommand, ProcessDetails};
 pub use handle::policy::{Door, MailboxPolicy, TellSender};
 pub use handle::process_handle::{JoinError, ProcessHandle};
 pub use handle::receiver::{Receiver, SendError, Undelivered};
-pub use handle::submission::{Place, Start, Submission};
+pub use handle::submission::{NotAdmitted, Place, Start, Submission};
 pub use handle::submit::{HandedBack, Refused, SubmitError};
 pub use handle::threads::{BoundThread, is_ours as is_own_thread};
 pub use link::exit_reason::ExitReason;
@@ -54,14 +52,14 @@ pub use process::command::{Completion, OpenCommand};
 pub use process::context::Context;
 pub use process::error::{AnyOutput, Outcome, ProcessError};
 pub use process::event::{Cancel, CommandError, Event, Events};
-pub use process::life_cycle::{LifeCycle, Observer, PendingCommand, ProcessDetails};
 pub use process::output::StepOutput;
 pub use process::process::{InitError, Process, from_fn};
 pub use protocol::Protocol;
 pub use scheduler::Scheduler;
-pub use shutdown::ShutdownReport;
-pub use table::admission::NotAdmitted;
 pub use table::pid::{NoSuchProcess, Node, Pid};
+pub use turn::shutdown::ShutdownReport;
+#[doc(hidden)] // for `filch-testing`, which shows it
+pub use turn::testing;
 
 #[doc = include_str!("../TABLE.md")]
 pub mod process_table {}

@@ -9,7 +9,7 @@ use filch_processors::Machines;
 use filch_sync::panic::drop_contained;
 
 use crate::handle::threads;
-use crate::shutdown::{Left, shut_down};
+use crate::turn::shutdown::{Left, shut_down};
 use crate::{CalledFromInside, Handle, Protocol, ShutdownReport};
 
 /// A running scheduler: its workers, and, by dereferencing, its [`Handle`] with all that one can do

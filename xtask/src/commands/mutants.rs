@@ -43,27 +43,27 @@ pub(crate) struct Options {
     filter: Option<String>,
 }
 
-/// The crates whose mutants are judged: sources, and packages with tests besides their models.
+/// The crates whose mutants are judged, and the files or folders of their sources.
 const SUBJECTS: &[(&str, &str)] = &[
-    ("deque", "crates/deque/src"),
-    ("injector", "crates/injector/src"),
-    ("slab", "crates/slab/src"),
-    ("process-state", "crates/process-state/src"),
-    ("parker", "crates/parker/src"),
-    ("promise", "crates/promise/src"),
-    ("data-cell", "crates/data-cell/src"),
-    ("event-queue", "crates/event-queue/src"),
-    ("timers", "crates/timers/src/queue.rs"),
-    ("build-scheduler", "crates/build-scheduler/src/combiner.rs"),
-    ("scheduler", "crates/scheduler/src/table"),
-    ("processors", "crates/processors/src/protocol"),
+    ("deque", ""),
+    ("injector", ""),
+    ("slab", ""),
+    ("process-state", ""),
+    ("parker", ""),
+    ("promise", ""),
+    ("data-cell", ""),
+    ("event-queue", ""),
+    ("timers", "queue.rs"),
+    ("build-scheduler", "combiner.rs"),
+    ("scheduler", "process/inline_box.rs table"),
+    ("processors", "protocol"),
 ];
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let filter = options.filter.as_deref().unwrap_or_default();
     let mut is_anything_open = false;
-    for (name, sources) in SUBJECTS {
-        let functions = verdicts::functions(sources)?;
+    for (name, places) in SUBJECTS {
+        let functions = verdicts::functions(name, places)?;
         let mut verdicts = Verdicts::read(name, &functions)?;
         let (mut indices, mut subjects, mut first) = (Vec::new(), Vec::new(), 0);
         for (index, _, row) in verdicts.rows() {
@@ -79,10 +79,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
             }
         }
         if first > 0 {
-            println!(
-                "\n== {name}: {first} mutants of {} functions",
-                subjects.len()
-            );
+            let count = subjects.len();
+            println!("\n== {name}: {first} mutants of {count} functions");
             verdicts.judge(&indices, subjects)?;
         }
         verdicts.write()?;
@@ -94,8 +92,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 /// Lists what is wrong with the stored verdicts, by crate.
 pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
     let mut complaints = Vec::new();
-    for (name, sources) in SUBJECTS {
-        let verdicts = Verdicts::read(name, &verdicts::functions(sources)?)?;
+    for (name, places) in SUBJECTS {
+        let verdicts = Verdicts::read(name, &verdicts::functions(name, places)?)?;
         let mut stale = Vec::new();
         for (_, at, row) in verdicts.rows() {
             let Some(row) = row else {
@@ -113,13 +111,11 @@ pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
         }
         if !stale.is_empty() {
             let list = stale.join("\n    ");
-            complaints.push((
-                *name,
-                format!(
-                    "no verdicts on the mutants of this code; `cargo xtask mutants {sources}` \
-                     judges them:\n    {list}"
-                ),
-            ));
+            let complaint = format!(
+                "no verdicts on the mutants of this code; `cargo xtask mutants crates/{name}/src` \
+                 judges them:\n    {list}"
+            );
+            complaints.push((*name, complaint));
         }
     }
     Ok(complaints)

@@ -12,16 +12,16 @@ use std::sync::{Arc as StdArc, PoisonError, RwLock, RwLockReadGuard};
 use std::task::RawWakerVTable;
 
 use filch_blocking::Calls;
-use filch_processors::Processors;
+use filch_processors::{Counter, Processors};
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::handle::receiver::Elsewhere;
 use crate::process::command::CommandLabel;
 use crate::table::admission::Admission;
-use crate::table::body::Task;
 use crate::table::pid::Pid;
-use crate::table::stats::Counters;
+use crate::table::pinned::Pinned;
+use crate::table::slot::Task;
 use crate::table::table::Table;
 use crate::{LifeCycle, Observer, Protocol};
 
@@ -68,6 +68,18 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) dropped: AtomicU64,
     /// The commands that run on blocking threads, which may outlive the scheduler.
     pub(crate) calls: Arc<Calls<CommandLabel>>,
+}
+
+/// The figures of one worker, which alone writes them.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) steps: Counter,
+    pub(crate) messages: Counter,
+    pub(crate) commands: Counter,
+    pub(crate) completions: Counter,
+    pub(crate) empty_steps: Counter,
+    pub(crate) ended: Counter,
+    pub(crate) failed: Counter,
 }
 
 // SAFETY: as for an `Arc`: what is shared is Send and Sync, and dropped by any thread that has it.
@@ -142,6 +154,18 @@ impl<P: Protocol> Handle<P> {
         &self.shared().table
     }
 
+    /// Pins the process `pid`, if it still has its slot.
+    pub(crate) fn pin(&self, pid: Pid) -> Option<Pinned<P>> {
+        // SAFETY: the table is a scheduler's, which the pin keeps.
+        unsafe { self.table().pin(pid) }
+    }
+
+    /// Pins the live processes: see [`Table::iter`].
+    pub(crate) fn pin_all(&self) -> impl Iterator<Item = Pinned<P>> {
+        // SAFETY: as above.
+        unsafe { self.table().iter() }
+    }
+
     /// Returns a number that identifies this scheduler to timers while it exists.
     pub fn number(&self) -> usize {
         self.0.addr().get()
@@ -183,25 +207,10 @@ impl<P: Protocol> Handle<P> {
         self.shared().processors.is_machine()
     }
 
-    /// Returns a snapshot of its threads and run queues, to be printed when something hangs.
-    pub fn workers_dump(&self) -> filch_processors::Dump {
-        self.shared().processors.dump()
-    }
-
-    /// Returns the number of workers.
-    pub fn workers(&self) -> usize {
-        self.shared().processors.count()
-    }
-
     /// Returns the number of live processes. Without a [limit](crate::Builder::limit) it is a guess
     /// while processes come and go.
     pub fn live(&self) -> usize {
         self.shared().admission.live()
-    }
-
-    /// Returns the PIDs of the live processes. Those that come and go meanwhile may be missing.
-    pub fn processes(&self) -> Vec<Pid> {
-        self.pin_all().map(|process| process.pid()).collect()
     }
 }
 

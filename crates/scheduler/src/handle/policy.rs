@@ -5,14 +5,13 @@ use std::collections::VecDeque;
 use std::error::Error;
 
 use filch_process_state::Reason;
-use filch_sync::atomic::Ordering;
 use filch_sync::panic::catch_panic;
 
 use crate::handle::send::refused;
 use crate::protocol::debug_fields;
-use crate::table::body::{EventList, Item, Signal};
-use crate::table::slot::{LIMITED, READS_LATER, Slot};
-use crate::{Event, Handle, Pid, ProcessError, Protocol, SendError, Undelivered};
+use crate::table::body::{Item, Signal};
+use crate::table::slot::{LIMITED, Slot};
+use crate::{Handle, Pid, ProcessError, Protocol, SendError, Undelivered};
 
 /// Decides on the messages to one process; given at its
 /// [submission](crate::Submission::mailbox_policy). Called by senders, and by the worker that runs
@@ -162,20 +161,6 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Counts the messages among the events that a step is given.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn count_delivered(&self, slot: &Slot<P>, events: &EventList<P>) {
-        if slot.has(READS_LATER) {
-            return;
-        }
-        let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
-        let messages = events.iter().filter(is_message).count();
-        if messages > 0 {
-            self.deliver(slot, messages);
-        }
-    }
-
     /// Closes the mailbox of a process that is over, its queue closed. The caller still has a pin.
     #[cold]
     #[inline(never)]
@@ -183,14 +168,6 @@ impl<P: Protocol> Handle<P> {
         if let Some(policy) = self.policy(slot) {
             policy.close(&self.door(slot, &|slot| self.enqueue(slot)));
         }
-    }
-
-    /// Counts messages that were dropped for want of room: see
-    /// [`Stats::dropped`](crate::Stats::dropped).
-    pub fn count_dropped(&self, messages: usize) {
-        // ORDERING: Relaxed: a figure for people.
-        let dropped = &self.shared().dropped;
-        dropped.fetch_add(messages as u64, Ordering::Relaxed);
     }
 
     /// Gives back the room of so many messages, which a process that [reads them

@@ -6,8 +6,8 @@ use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
 use filch_processors::{Awaited, Processors};
 
-use crate::table::body::{Item, Task};
-use crate::table::slot::{CLOSED, IDLE_PRIORITY, LIMITED, Slot, URGENT};
+use crate::table::body::Item;
+use crate::table::slot::{CLOSED, IDLE_PRIORITY, LIMITED, Slot, Task, URGENT};
 use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 
 impl<P: Protocol> Handle<P> {

@@ -2,16 +2,19 @@
 
 use std::error::Error;
 use std::fmt;
+use std::num::NonZeroUsize;
+
+use filch_slab::AllocateError;
 
 use crate::link::watch::WatchKind;
+use crate::process::inline_box::{NewProcess, ProcessBox, process_box};
 use crate::protocol::debug_fields;
-use crate::table::body::{NewProcess, ProcessBox, process_box};
 use crate::table::pinned::Pinned;
 use crate::table::slot::{
     CLOSED, FUTURE, IDLE_PRIORITY, POLICY, Placement, READS_LATER, TRAP_EXITS,
 };
 use crate::{
-    BoundThread, Context, ExitReason, Handle, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
+    BoundThread, Context, ExitReason, Handle, InitError, MailboxPolicy, Pid, Process,
     ProcessHandle, Protocol,
 };
 
@@ -284,3 +287,67 @@ impl<P: Protocol> Drop for Place<'_, P> {
 }
 
 debug_fields!(Place<'_, P>, "Place");
+
+/// The most processes that a table can hold.
+const MOST: NonZeroUsize = NonZeroUsize::new(u32::MAX as usize - 1).expect("it is not zero");
+
+/// The reason why a process was not admitted.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NotAdmitted {
+    /// The scheduler is shutting down, or is shut down.
+    ShutDown,
+    /// As many processes live as this limit admits.
+    LimitReached(NonZeroUsize),
+    /// There is no memory for one more process.
+    NoMemory,
+    /// A [condition](crate::Submission::condition) was not met.
+    Condition(Box<dyn Error + Send + Sync>),
+}
+
+impl NotAdmitted {
+    /// Returns the error of the [condition](crate::Submission::condition) that was not met, if it
+    /// is an `E`.
+    pub fn unmet<E: Error + 'static>(&self) -> Option<&E> {
+        match self {
+            Self::Condition(error) => error.downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for NotAdmitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ShutDown => {
+                f.write_str("the scheduler is shutting down and takes no more processes")
+            }
+            Self::LimitReached(limit) => write!(
+                f,
+                "the limit of {limit} live processes is reached: wait until one ends, or build the \
+                 scheduler with a higher limit"
+            ),
+            Self::NoMemory => f.write_str("there is no memory for one more process"),
+            Self::Condition(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for NotAdmitted {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Condition(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}
+
+/// Converts an error of the [table](crate::table::table::Table) for a process that was admitted.
+impl From<AllocateError> for NotAdmitted {
+    fn from(error: AllocateError) -> Self {
+        match error {
+            AllocateError::Full => Self::LimitReached(MOST),
+            AllocateError::NoMemory => Self::NoMemory,
+        }
+    }
+}

@@ -8,17 +8,18 @@ use filch_processors::Processors;
 use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
+use crate::handle::life_cycle::{self, init, type_name};
 use crate::link::watch::{Watch, WatchKind, add};
-use crate::process::life_cycle;
-use crate::process::life_cycle::{init, type_name};
+use crate::process::inline_box::{NewProcess, ProcessBox, process_box};
+use crate::process::output::Successor;
 use crate::protocol::error_by_display;
-use crate::table::body::{Body, NewProcess, ProcessBox, Task, Waits, process_box};
+use crate::table::body::{Body, Signal, Waits};
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::slot::{IDLE_PRIORITY, LIMITED, Placement};
+use crate::table::slot::{IDLE_PRIORITY, LIMITED, Placement, Task};
 use crate::{
-    Cancel, Context, ExitReason, Handle, InitError, NotAdmitted, Process, ProcessHandle, Protocol,
-    Submission,
+    Cancel, Context, ExitReason, Handle, InitError, NoSuchProcess, NotAdmitted, Process,
+    ProcessHandle, Protocol, Submission,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -60,6 +61,41 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
+    /// Replaces the live process `pid` by a new version of itself. Lock-free.
+    ///
+    /// The worker that has the process next calls, before its next step and the events that wait,
+    /// `init` of the new version, with `method` and `input`; closes the old one, with
+    /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded); and steps the new one. All else
+    /// stays: the PID, the handle, events, the mailbox and its limit (a future gets one without a
+    /// limit), outstanding commands, monitors and links. If that `init` refuses, the process ends
+    /// with [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions are closed.
+    ///
+    /// To hand over state, send the process a message instead: it [upgrades
+    /// itself](crate::StepOutput::upgrade) with its state as the input. Upgrades from one thread
+    /// take place in order. If the process ends before, the new version is dropped with it.
+    ///
+    /// # Errors
+    /// [`SubmitError::NotAdmitted`], with the new version, and [`NoSuchProcess`] as its unmet
+    /// condition: the process has ended or never was.
+    pub fn upgrade(
+        &self,
+        pid: Pid,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<(), SubmitError<P>> {
+        let signal = Signal::Upgrade(Successor::new(Box::new(process), method, input));
+        match self.signal(pid, signal) {
+            Ok(_) => Ok(()),
+            Err(Signal::Upgrade(successor)) => {
+                let Successor { process, input, .. } = *successor;
+                let reason = NotAdmitted::Condition(Box::new(NoSuchProcess { pid }));
+                let refused = HandedBack::new((process, input));
+                Err(SubmitError::NotAdmitted(reason, refused))
+            }
+            Err(_) => unreachable!("the queue hands back what was pushed"),
+        }
+    }
     /// Takes a place for one more process, with the pin of its handle. Always inlined: the result
     /// of [`find_place`](Self::find_place) fits into registers, and a [`NotAdmitted`] does not.
     #[inline(always)]

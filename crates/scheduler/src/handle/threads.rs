@@ -1,14 +1,12 @@
 //! The workers as threads: threads that processes are bound to, blocking calls, and other work than
 //! processes.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use filch_blocking::Calls;
 use filch_processors::{PoolError, Processors};
 
-use crate::table::body::Task;
-use crate::{Completion, Handle, Protocol};
+use crate::table::slot::Task;
+use crate::{Handle, Protocol};
 
 /// A thread for processes that must all run on the same one, as some libraries demand; from
 /// [`Handle::reserve_thread`]. A [submission](crate::Submission::bound_to) says that its process
@@ -50,17 +48,6 @@ impl<P: Protocol> Handle<P> {
     /// goes on through the step.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         self.shared().processors.blocking(call)
-    }
-}
-
-impl<P: Protocol> Completion<P> {
-    /// Lists the calling thread as doing the command, until the result is dropped: a shutdown waits
-    /// for it, and reports show it, with that label. Call it before asking whether the command [is
-    /// wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process end, and then
-    /// no call, knows that none will begin.
-    pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
-        let label = (self.pid(), self.tag(), label);
-        Calls::begin(&self.handle().shared().calls, label)
     }
 }
 

@@ -2,13 +2,9 @@
 
 use filch_process_state::{Reason, Wake};
 
-use crate::process::output::Successor;
 use crate::table::body::{Item, Signal};
 use crate::table::slot::ENDS;
-use crate::{
-    Cancel, Event, HandedBack, Handle, NoSuchProcess, NotAdmitted, Pid, Process, Protocol,
-    SubmitError,
-};
+use crate::{Cancel, Event, Handle, NoSuchProcess, Pid, Protocol};
 
 impl<P: Protocol> Handle<P> {
     /// Ends the process `pid`, even if it waits or has commands outstanding. Lock-free.
@@ -75,41 +71,5 @@ impl<P: Protocol> Handle<P> {
         let enqueue = |slot: &_| self.enqueue(slot);
         let asked = self.push(process.slot(), item, Reason::Cancel, enqueue);
         asked.map(drop).map_err(|_| NoSuchProcess { pid })
-    }
-
-    /// Replaces the live process `pid` by a new version of itself. Lock-free.
-    ///
-    /// The worker that has the process next calls, before its next step and the events that wait,
-    /// `init` of the new version, with `method` and `input`; closes the old one, with
-    /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded); and steps the new one. All else
-    /// stays: the PID, the handle, events, the mailbox and its limit (a future gets one without a
-    /// limit), outstanding commands, monitors and links. If that `init` refuses, the process ends
-    /// with [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions are closed.
-    ///
-    /// To hand over state, send the process a message instead: it [upgrades
-    /// itself](crate::StepOutput::upgrade) with its state as the input. Upgrades from one thread
-    /// take place in order. If the process ends before, the new version is dropped with it.
-    ///
-    /// # Errors
-    /// [`SubmitError::NotAdmitted`], with the new version, and [`NoSuchProcess`] as its unmet
-    /// condition: the process has ended or never was.
-    pub fn upgrade(
-        &self,
-        pid: Pid,
-        process: impl Process<P> + 'static,
-        method: &str,
-        input: P::Input,
-    ) -> Result<(), SubmitError<P>> {
-        let signal = Signal::Upgrade(Successor::new(Box::new(process), method, input));
-        match self.signal(pid, signal) {
-            Ok(_) => Ok(()),
-            Err(Signal::Upgrade(successor)) => {
-                let Successor { process, input, .. } = *successor;
-                let reason = NotAdmitted::Condition(Box::new(NoSuchProcess { pid }));
-                let refused = HandedBack::new((process, input));
-                Err(SubmitError::NotAdmitted(reason, refused))
-            }
-            Err(_) => unreachable!("the queue hands back what was pushed"),
-        }
     }
 }

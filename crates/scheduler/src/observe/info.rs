@@ -137,6 +137,11 @@ pub struct PendingTimers {
 }
 
 impl<P: Protocol> Handle<P> {
+    /// Returns the PIDs of the live processes. Those that come and go meanwhile may be missing.
+    pub fn processes(&self) -> Vec<Pid> {
+        self.pin_all().map(|process| process.pid()).collect()
+    }
+
     /// Returns the state of each live process; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
         let processes = self.pin_all();

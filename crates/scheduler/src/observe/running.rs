@@ -8,7 +8,7 @@ use filch_blocking::Calls;
 use filch_processors::{Inside, RunningTask};
 
 use crate::process::command::CommandLabel;
-use crate::{Handle, Pid, Protocol};
+use crate::{Completion, Handle, Pid, Protocol};
 
 /// A call of the user's code that has not returned. Its [`Display`](fmt::Display) is a line for a
 /// person whose program hangs.
@@ -125,6 +125,16 @@ impl<P: Protocol> Handle<P> {
         running
     }
 
+    /// Returns a snapshot of its threads and run queues, to be printed when something hangs.
+    pub fn workers_dump(&self) -> filch_processors::Dump {
+        self.shared().processors.dump()
+    }
+
+    /// Returns the number of workers.
+    pub fn workers(&self) -> usize {
+        self.shared().processors.count()
+    }
+
     fn type_name(&self, process: Option<Pid>) -> Option<&'static str> {
         let observer = self.shared().observer.as_ref()?;
         Some(observer.details(process?)?.type_name)
@@ -154,6 +164,17 @@ impl<P: Protocol> Handle<P> {
     fn has_exited(&self, process: Pid) -> bool {
         let slot = self.table().find(process);
         slot.is_none_or(|slot| slot.life.is_set())
+    }
+}
+
+impl<P: Protocol> Completion<P> {
+    /// Lists the calling thread as doing the command, until the result is dropped: a shutdown waits
+    /// for it, and reports show it, with that label. Call it before asking whether the command [is
+    /// wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process end, and then
+    /// no call, knows that none will begin.
+    pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
+        let label = (self.pid(), self.tag(), label);
+        Calls::begin(&self.handle().shared().calls, label)
     }
 }
 

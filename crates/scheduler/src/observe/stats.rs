@@ -115,6 +115,14 @@ impl fmt::Display for Stats {
 }
 
 impl<P: Protocol> Handle<P> {
+    /// Counts messages that were dropped for want of room: see
+    /// [`Stats::dropped`].
+    pub fn count_dropped(&self, messages: usize) {
+        // ORDERING: Relaxed: a figure for people.
+        let dropped = &self.shared().dropped;
+        dropped.fetch_add(messages as u64, Ordering::Relaxed);
+    }
+
     /// Returns the figures so far. Each number was true at some moment during the call.
     pub fn stats(&self) -> Stats {
         let counters = self.shared().counters.iter();

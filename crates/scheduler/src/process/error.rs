@@ -5,8 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::process::inline_box::InlineBox;
 use crate::protocol::error_by_display;
-use crate::table::inline_box::InlineBox;
 use crate::{Ended, ExitReason, InitError, Pid, Protocol};
 
 /// The exit of a process, which is moved several times: so an error, mostly larger, is boxed.

@@ -5,7 +5,8 @@ pub(crate) mod command;
 pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod event;
-pub(crate) mod life_cycle;
+#[expect(unsafe_code, reason = "holds values whose types it does not know")]
+pub(crate) mod inline_box;
 pub(crate) mod output;
 #[expect(clippy::module_inception, reason = "the noun that a reader looks for")]
 pub(crate) mod process;

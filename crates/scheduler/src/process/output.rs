@@ -8,8 +8,8 @@ use filch_sync::panic::{drop_all_contained, drop_contained};
 
 use crate::process::command::OpenCommand;
 use crate::process::error::{AnyOutput, Exit, Outcome};
+use crate::process::inline_box::InlineBox;
 use crate::protocol::debug_fields;
-use crate::table::inline_box::InlineBox;
 use crate::{Context, Process, ProcessError, Protocol};
 
 /// The output of a step: commands to dispatch, and the process's next status.

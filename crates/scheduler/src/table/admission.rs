@@ -1,13 +1,12 @@
 //! The number of live processes, its limit, and the closing to new ones.
 
-use std::error::Error;
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use filch_slab::AllocateError;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Condvar, Mutex, lock, wait_until};
+
+use crate::NotAdmitted;
 
 /// A sharded count of the live processes, with a closed flag in each shard.
 ///
@@ -26,9 +25,6 @@ pub struct Admission {
     waiting: Mutex<()>,
     all_ended: Condvar,
 }
-
-/// The most processes that a table can hold.
-const MOST: NonZeroUsize = NonZeroUsize::new(u32::MAX as usize - 1).expect("it is not zero");
 
 const CLOSED: usize = 1;
 const ONE: usize = 2;
@@ -167,67 +163,6 @@ impl Admission {
             (waiting, over) = wait_until(&self.all_ended, &self.waiting, waiting, deadline);
         }
         self.live() == 0
-    }
-}
-
-/// The reason why a process was not admitted.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum NotAdmitted {
-    /// The scheduler is shutting down, or is shut down.
-    ShutDown,
-    /// As many processes live as this limit admits.
-    LimitReached(NonZeroUsize),
-    /// There is no memory for one more process.
-    NoMemory,
-    /// A [condition](crate::Submission::condition) was not met.
-    Condition(Box<dyn Error + Send + Sync>),
-}
-
-impl NotAdmitted {
-    /// Returns the error of the [condition](crate::Submission::condition) that was not met, if it
-    /// is an `E`.
-    pub fn unmet<E: Error + 'static>(&self) -> Option<&E> {
-        match self {
-            Self::Condition(error) => error.downcast_ref(),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for NotAdmitted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ShutDown => {
-                f.write_str("the scheduler is shutting down and takes no more processes")
-            }
-            Self::LimitReached(limit) => write!(
-                f,
-                "the limit of {limit} live processes is reached: wait until one ends, or build the \
-                 scheduler with a higher limit"
-            ),
-            Self::NoMemory => f.write_str("there is no memory for one more process"),
-            Self::Condition(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for NotAdmitted {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Condition(error) => Some(&**error),
-            _ => None,
-        }
-    }
-}
-
-/// Converts an error of the [table](crate::table::table::Table) for a process that was admitted.
-impl From<AllocateError> for NotAdmitted {
-    fn from(error: AllocateError) -> Self {
-        match error {
-            AllocateError::Full => Self::LimitReached(MOST),
-            AllocateError::NoMemory => Self::NoMemory,
-        }
     }
 }
 

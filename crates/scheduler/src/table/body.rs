@@ -1,60 +1,15 @@
 //! The state of a live process in the process table.
 
-use std::any::TypeId;
 use std::collections::VecDeque;
-use std::ptr::NonNull;
 use std::time::Instant;
 
 use filch_process_state::Reason;
 
 use crate::link::watch::Watch;
+use crate::process::inline_box::ProcessBox;
 use crate::process::output::Successor;
 use crate::protocol::debug_fields;
-use crate::table::inline_box::InlineBox;
-use crate::table::slot::Slot;
-use crate::{Ended, Event, Process, ProcessError, Protocol};
-
-/// A process in the scheduler: in place, if it is small.
-pub(crate) type ProcessBox<P> = InlineBox<dyn Process<P>>;
-
-pub(crate) fn process_box<P: Protocol, T: Process<P> + 'static>(process: T) -> ProcessBox<P> {
-    if ProcessBox::<P>::fits::<T>() {
-        // SAFETY: the cast keeps the address.
-        unsafe { InlineBox::new(process, |room| room.cast::<T>()) }
-    } else {
-        // SAFETY: as above.
-        unsafe { InlineBox::new(Box::new(process), |room| room.cast::<Box<T>>()) }
-    }
-}
-
-/// A process that gets a place, or else is handed back.
-pub(crate) struct NewProcess<P: Protocol> {
-    pub(crate) process: ProcessBox<P>,
-    unbox: fn(ProcessBox<P>) -> Box<dyn Process<P>>,
-}
-
-impl<P: Protocol> NewProcess<P> {
-    pub(crate) fn new<T: Process<P> + 'static>(process: T) -> Self {
-        Self {
-            process: process_box(process),
-            // SAFETY: `process_box` has put it in, in place or in a box. A `Box<dyn Process>` is in
-            // place, and comes out as it is.
-            unbox: |process| unsafe {
-                if TypeId::of::<T>() == TypeId::of::<Box<dyn Process<P>>>() {
-                    process.take()
-                } else if ProcessBox::<P>::fits::<T>() {
-                    Box::new(process.take::<T>())
-                } else {
-                    process.take::<Box<T>>()
-                }
-            },
-        }
-    }
-
-    pub(crate) fn into_box(self) -> Box<dyn Process<P>> {
-        (self.unbox)(self.process)
-    }
-}
+use crate::{Ended, Event, ProcessError, Protocol};
 
 /// A process in its slot. Only the worker that has the process touches it.
 pub(crate) struct Body<P: Protocol> {
@@ -137,49 +92,6 @@ impl Waits {
         }
     }
 }
-
-/// A process in a run queue: its slot, which no other occupant has before this one's end.
-///
-/// An address and not an index: it is looked up between two read-modify-writes, when nothing else
-/// goes on.
-pub(crate) struct Task<P: Protocol>(NonNull<Slot<P>>);
-
-impl<P: Protocol> Task<P> {
-    #[inline]
-    pub(crate) fn of(slot: &Slot<P>) -> Self {
-        Self(NonNull::from(slot))
-    }
-
-    /// Prefetches the slot for writing: on x86-64 alone, where std can do it. Not all of a slot
-    /// that has room for a large output.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        #[cfg(target_arch = "x86_64")]
-        for byte in (0..size_of::<Slot<P>>().min(256)).step_by(64) {
-            use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-            let line = self.0.as_ptr().wrapping_byte_add(byte);
-            // SAFETY: a hint, which reads nothing: any address will do.
-            unsafe { _mm_prefetch::<_MM_HINT_ET0>(line.cast()) };
-        }
-    }
-
-    /// Checks if it stands for the process in that slot.
-    pub(crate) fn is_of(&self, slot: &Slot<P>) -> bool {
-        self.0 == NonNull::from(slot)
-    }
-
-    /// # Safety
-    /// The slot's table outlives the result.
-    #[inline]
-    pub(crate) unsafe fn slot<'table>(&self) -> &'table Slot<P> {
-        // SAFETY: it was made of a reference to a slot, and slots do not move, nor go before their
-        // table does (contract).
-        unsafe { self.0.as_ref() }
-    }
-}
-
-// SAFETY: it stands for a reference to a slot, which is Sync.
-unsafe impl<P: Protocol> Send for Task<P> {}
 
 /// An item in a process's queue.
 pub enum Item<P: Protocol> {

@@ -2,7 +2,6 @@
 
 pub(crate) mod admission;
 pub(crate) mod body;
-pub(crate) mod inline_box;
 pub(crate) mod life;
 pub(crate) mod pid;
 pub(crate) mod pinned;
@@ -15,7 +14,6 @@ mod tests;
 
 pub use admission::Admission;
 pub use body::Item;
-pub use inline_box::InlineBox;
 pub use life::LifeCell;
 pub use pinned::Pinned;
 pub use slot::{CLOSED, ENDS, FUTURE, IDLE_PRIORITY, LIMITED, POLICY, Placement, Slot, URGENT};

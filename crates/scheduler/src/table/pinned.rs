@@ -6,9 +6,8 @@ use std::ptr::NonNull;
 use filch_process_state::{Reason, State};
 use filch_processors::Awaited;
 
-use crate::table::body::Task;
 use crate::table::pid::Pid;
-use crate::table::slot::Slot;
+use crate::table::slot::{Slot, Task};
 use crate::table::table::Table;
 use crate::{Context, Handle, Protocol};
 
@@ -124,17 +123,3 @@ impl<P: Protocol> Drop for Pinned<P> {
 }
 
 crate::protocol::debug_fields!(Pinned<P>, "Pinned");
-
-impl<P: Protocol> Handle<P> {
-    /// Pins the process `pid`, if it still has its slot.
-    pub(crate) fn pin(&self, pid: Pid) -> Option<Pinned<P>> {
-        // SAFETY: the table is a scheduler's, which the pin keeps.
-        unsafe { self.table().pin(pid) }
-    }
-
-    /// Pins the live processes: see [`Table::iter`].
-    pub(crate) fn pin_all(&self) -> impl Iterator<Item = Pinned<P>> {
-        // SAFETY: as above.
-        unsafe { self.table().iter() }
-    }
-}

@@ -1,4 +1,4 @@
-//! The figures of one process and of one worker, for any thread to read.
+//! The figures of one process, for any thread to read.
 
 use filch_processors::Counter;
 use filch_sync::atomic::{AtomicU32, Ordering};
@@ -93,16 +93,4 @@ impl ProcessStats {
     pub fn awaits_waker(&self) -> bool {
         get(&self.awaited) & FUTURE != 0
     }
-}
-
-/// The figures of one worker, which alone writes them.
-#[derive(Default)]
-pub(crate) struct Counters {
-    pub(crate) steps: Counter,
-    pub(crate) messages: Counter,
-    pub(crate) commands: Counter,
-    pub(crate) completions: Counter,
-    pub(crate) empty_steps: Counter,
-    pub(crate) ended: Counter,
-    pub(crate) failed: Counter,
 }

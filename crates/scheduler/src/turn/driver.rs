@@ -11,18 +11,18 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 use filch_timers::{TimerThread, drop_with_timers};
 
+use crate::handle::life_cycle::take_over;
 use crate::process::command::{CommandHandler, OpenCommand, dispatch};
-use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
-use crate::table::body::{Body, EventList, Task, Waits};
-use crate::table::slot::{ENDS, LIMITED, Slot, URGENT};
+use crate::table::body::{Body, EventList, Waits};
+use crate::table::slot::{ENDS, LIMITED, Slot, Task, URGENT};
 use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
-use crate::turn::inbox::Inbox;
+use crate::turn::inbox::{Inbox, count_delivered};
 use crate::{Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]
-use crate::process::life_cycle::type_name;
+use crate::handle::life_cycle::type_name;
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
@@ -241,7 +241,7 @@ impl<P: Protocol> Driver<P> {
         worker: usize,
     ) {
         if slot.has(LIMITED) {
-            self.handle.count_delivered(slot, events);
+            count_delivered(&self.handle, slot, events);
         }
         let counters = &self.handle.shared().counters[worker];
         counters.steps.add(1);

@@ -3,7 +3,7 @@
 use filch_slab::Batch;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
-use crate::process::life_cycle;
+use crate::handle::life_cycle;
 use crate::table::body::{ColdState, EventList};
 use crate::table::slot::{LIMITED, Slot};
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};

@@ -3,12 +3,12 @@
 
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
+use crate::handle::life_cycle::take_over;
 use crate::link::watch::add;
-use crate::process::life_cycle::take_over;
 use crate::process::output::Successor;
 use crate::table::body::{Body, EventList, Item, Signal, Waits};
-use crate::table::slot::{Slot, TRAP_EXITS};
-use crate::{Context, Event, ProcessError, Protocol};
+use crate::table::slot::{READS_LATER, Slot, TRAP_EXITS};
+use crate::{Context, Event, Handle, ProcessError, Protocol};
 
 /// The findings of a worker besides the events for the next step.
 pub(crate) struct Inbox<P: Protocol> {
@@ -149,6 +149,24 @@ impl<P: Protocol> Inbox<P> {
                 successors: Vec::new(),
             })
         })
+    }
+}
+
+/// Tells the policy of the messages among the events that a step is given.
+#[cold]
+#[inline(never)]
+pub(crate) fn count_delivered<P: Protocol>(
+    handle: &Handle<P>,
+    slot: &Slot<P>,
+    events: &EventList<P>,
+) {
+    if slot.has(READS_LATER) {
+        return;
+    }
+    let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
+    let messages = events.iter().filter(is_message).count();
+    if messages > 0 {
+        handle.deliver(slot, messages);
     }
 }
 

@@ -12,6 +12,8 @@
 //! | `let_go`: it waits, unless an event has come meanwhile; or `end` | the state word |
 //! | if it is Ready again, `enqueue`, to be run next, or `requeue`, behind the others | the deque, the injector |
 //!
+//! The end of all turns is in `shutdown`; a test takes a step by `testing`, without a worker.
+//!
 //! A sender does its half in `Handle::send`: it pushes into the event queue, wakes by the state
 //! word, and enqueues a process that has become Ready, which unparks a worker if one is idle.
 
@@ -23,3 +25,5 @@ pub(crate) mod driver;
 pub(crate) mod end;
 #[expect(unsafe_code, reason = "uses the mailbox of the process that it has")]
 pub(crate) mod inbox;
+pub(crate) mod shutdown;
+pub mod testing;

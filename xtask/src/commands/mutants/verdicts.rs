@@ -35,12 +35,15 @@ pub(super) struct Verdicts {
     witnesses: (BTreeSet<String>, String),
 }
 
-/// The functions of a file, or of the files below a folder; tests are left out.
-pub(super) fn functions(place: &str) -> Result<Vec<Function>> {
+/// The functions in these files or folders of a crate's sources; tests are left out.
+pub(super) fn functions(name: &str, places: &str) -> Result<Vec<Function>> {
     let mut functions = Vec::new();
-    for file in sources(place)?.iter().filter(|file| !is_for_tests(file)) {
-        let text = fs::read_to_string(root().join(file))?;
-        functions.extend(function::of(file, &text)?);
+    for place in places.split(' ') {
+        let place = Path::new("crates").join(name).join("src").join(place);
+        for file in sources(place)?.iter().filter(|file| !is_for_tests(file)) {
+            let text = fs::read_to_string(root().join(file))?;
+            functions.extend(function::of(file, &text)?);
+        }
     }
     Ok(functions)
 }

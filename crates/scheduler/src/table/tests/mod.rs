@@ -5,7 +5,8 @@ mod watches;
 
 use std::sync::Arc;
 
-use crate::table::body::{Body, Waits, process_box};
+use crate::process::inline_box::process_box;
+use crate::table::body::{Body, Waits};
 use crate::{Context, Events, InitError, Process, Protocol, StepOutput};
 
 /// A process that keeps something, and never runs.

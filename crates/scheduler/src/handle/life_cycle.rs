@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use filch_sync::panic::{catch_panic, drop_contained};
 
+use crate::process::inline_box::process_box;
 use crate::process::output::Successor;
-use crate::table::body::{Body, process_box};
+use crate::table::body::Body;
 use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol};
 
 /// Hooks into the life of each process, to keep a register, to count processes, or to decide which

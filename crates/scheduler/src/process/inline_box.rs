@@ -1,11 +1,13 @@
-//! A small value of an erased type, in place.
+//! A small value of an erased type, in place: a process, or an output.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::{PhantomData, PhantomPinned};
 use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 use std::ops::{Deref, DerefMut};
 use std::ptr;
+
+use crate::{Process, Protocol};
 
 /// A trait object that holds a value of up to so many words in place, without an allocation. A
 /// larger value comes in a `Box`, which is small.
@@ -13,7 +15,7 @@ use std::ptr;
 /// The value may refer to itself, once the box does not move any more. (The box is never `Unpin`:
 /// so a mutable reference to it, or to a value around it, does not claim to be the only way to the
 /// value.)
-pub struct InlineBox<T: ?Sized, const WORDS: usize = 4> {
+pub(crate) struct InlineBox<T: ?Sized, const WORDS: usize = 4> {
     /// Turns the address of the room into that of the value.
     find: fn(*mut ()) -> *mut T,
     /// Holds a value whose type only `find` knows.
@@ -25,7 +27,7 @@ pub struct InlineBox<T: ?Sized, const WORDS: usize = 4> {
 
 impl<T: ?Sized, const WORDS: usize> InlineBox<T, WORDS> {
     /// Checks if a `V` has room in place.
-    pub const fn fits<V>() -> bool {
+    pub(crate) const fn fits<V>() -> bool {
         size_of::<V>() <= size_of::<[usize; WORDS]>() && align_of::<V>() <= align_of::<usize>()
     }
 
@@ -34,7 +36,7 @@ impl<T: ?Sized, const WORDS: usize> InlineBox<T, WORDS> {
     /// # Safety
     /// `find` is `|room| room.cast::<V>()`, with the unsizing of `V` to `T`: it returns the address
     /// that it is given.
-    pub unsafe fn new<V>(value: V, find: fn(*mut ()) -> *mut T) -> Self {
+    pub(crate) unsafe fn new<V>(value: V, find: fn(*mut ()) -> *mut T) -> Self {
         assert!(Self::fits::<V>(), "a larger value comes in a box");
         let mut this = Self {
             find,
@@ -51,7 +53,7 @@ impl<T: ?Sized, const WORDS: usize> InlineBox<T, WORDS> {
     ///
     /// # Safety
     /// It holds a `V`.
-    pub unsafe fn take<V>(self) -> V {
+    pub(crate) unsafe fn take<V>(self) -> V {
         let this = ManuallyDrop::new(self);
         // SAFETY: the room holds a `V` (contract), and is not used again, nor dropped.
         unsafe { ptr::from_ref(&this.room).cast::<V>().read() }
@@ -63,7 +65,7 @@ struct Large<V>(Box<V>);
 
 impl<const WORDS: usize> InlineBox<dyn Any + Send, WORDS> {
     /// Takes in any value.
-    pub fn any<V: Any + Send>(value: V) -> Self {
+    pub(crate) fn any<V: Any + Send>(value: V) -> Self {
         if Self::fits::<V>() {
             // SAFETY: the cast keeps the address.
             unsafe { Self::new(value, |room| room.cast::<V>()) }
@@ -77,7 +79,7 @@ impl<const WORDS: usize> InlineBox<dyn Any + Send, WORDS> {
     ///
     /// # Errors
     /// The box, if it holds another type.
-    pub fn downcast<V: Any>(self) -> Result<V, Self> {
+    pub(crate) fn downcast<V: Any>(self) -> Result<V, Self> {
         if (*self).is::<V>() {
             // SAFETY: it is a `V`.
             Ok(unsafe { self.take() })
@@ -117,6 +119,48 @@ impl<T: ?Sized, const WORDS: usize> Drop for InlineBox<T, WORDS> {
 impl<T: ?Sized, const WORDS: usize> fmt::Debug for InlineBox<T, WORDS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InlineBox").finish_non_exhaustive()
+    }
+}
+
+/// A process in the scheduler: in place, if it is small.
+pub(crate) type ProcessBox<P> = InlineBox<dyn Process<P>>;
+
+pub(crate) fn process_box<P: Protocol, T: Process<P> + 'static>(process: T) -> ProcessBox<P> {
+    if ProcessBox::<P>::fits::<T>() {
+        // SAFETY: the cast keeps the address.
+        unsafe { InlineBox::new(process, |room| room.cast::<T>()) }
+    } else {
+        // SAFETY: as above.
+        unsafe { InlineBox::new(Box::new(process), |room| room.cast::<Box<T>>()) }
+    }
+}
+
+/// A process that gets a place, or else is handed back.
+pub(crate) struct NewProcess<P: Protocol> {
+    pub(crate) process: ProcessBox<P>,
+    unbox: fn(ProcessBox<P>) -> Box<dyn Process<P>>,
+}
+
+impl<P: Protocol> NewProcess<P> {
+    pub(crate) fn new<T: Process<P> + 'static>(process: T) -> Self {
+        Self {
+            process: process_box(process),
+            // SAFETY: `process_box` has put it in, in place or in a box. A `Box<dyn Process>` is in
+            // place, and comes out as it is.
+            unbox: |process| unsafe {
+                if TypeId::of::<T>() == TypeId::of::<Box<dyn Process<P>>>() {
+                    process.take()
+                } else if ProcessBox::<P>::fits::<T>() {
+                    Box::new(process.take::<T>())
+                } else {
+                    process.take::<Box<T>>()
+                }
+            },
+        }
+    }
+
+    pub(crate) fn into_box(self) -> Box<dyn Process<P>> {
+        (self.unbox)(self.process)
     }
 }
 

@@ -5,8 +5,8 @@ use std::mem;
 
 use filch_sync::panic::catch_panic;
 
+use crate::handle::life_cycle;
 use crate::handle::process_handle::with_output;
-use crate::process::life_cycle;
 pub use crate::process::output::{Status, Successor};
 use crate::protocol::debug_fields;
 use crate::table::pinned::Pinned;
