@@ -115,8 +115,7 @@ impl fmt::Display for Stats {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Counts messages that were dropped for want of room: see
-    /// [`Stats::dropped`].
+    /// Counts messages that were dropped for want of room: see [`Stats::dropped`].
     pub fn count_dropped(&self, messages: usize) {
         // ORDERING: Relaxed: a figure for people.
         let dropped = &self.shared().dropped;
