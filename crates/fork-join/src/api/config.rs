@@ -152,7 +152,9 @@ impl Config {
     /// Returns the settings of `count` processors, as the pool wants them.
     pub(crate) fn processors(&self, count: usize) -> ProcessorsConfig {
         let limit = count.saturating_add(self.blocking_threads);
-        self.processors.processors(count).thread_limit(limit)
+        // It is never resized.
+        let processors = self.processors.processors(count).max_processors(count);
+        processors.thread_limit(limit)
     }
 
     /// The number of threads, the caller among them if it is one.
