@@ -10,8 +10,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::protocol::state::coordinator::Work;
-use crate::protocol::state::grant::ShownTask;
-use crate::protocol::state::permit::{Locals, Permit};
+use crate::protocol::state::grant::{Locals, Permit, ShownTask};
 use crate::protocol::state::synced::BoundId;
 use crate::protocol::{Coordinator, LongTurns};
 use crate::queues::fairness::{AgeOrder, Fairness};
