@@ -81,7 +81,8 @@ pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
     // SAFETY: it is the worker in `REGISTERED`, which does not move, and takes this down before it
     // goes: when no job runs. Or it is that of a `with_slot`, which lasts until the end of the
     // call.
-    with(unsafe { current().as_ref() })
+    let worker = unsafe { current().as_ref() };
+    with(worker)
 }
 
 /// Calls `with` with the worker of the calling thread, also if that is one of another scheduler's,

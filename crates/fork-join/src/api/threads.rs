@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 
 use filch_parker::AdaptiveSpinner;
-use filch_processors::{AnyPool, PoolHandle, Processors, Runner};
+use filch_processors::{AnyPool, Processors, Runner};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, asymmetric};
@@ -34,17 +34,17 @@ pub(crate) enum HostThreads {
     /// The caller is the only one.
     None,
     /// The pool's.
-    Own(PoolHandle),
+    Own(Arc<Processors<Infallible>>),
     /// Another scheduler's, which keeps this host, and has to run other things beside jobs.
     Lent(Weak<dyn AnyPool>),
 }
 
 impl PoolHost {
-    fn with<R>(&self, with: impl FnOnce(&PoolHandle) -> R) -> Option<R> {
+    fn with<R>(&self, with: impl FnOnce(&dyn AnyPool) -> R) -> Option<R> {
         match &self.threads {
             HostThreads::None => None,
-            HostThreads::Own(threads) => Some(with(threads)),
-            HostThreads::Lent(threads) => threads.upgrade().as_ref().map(with),
+            HostThreads::Own(threads) => Some(with(&**threads)),
+            HostThreads::Lent(threads) => threads.upgrade().map(|threads| with(&*threads)),
         }
     }
 }
