@@ -60,9 +60,7 @@ impl Host for PoolHost {
 
     fn block(&self, call: &mut dyn FnMut()) {
         let blocked = self.with(|threads| threads.blocking(call));
-        if blocked.is_none() {
-            call();
-        }
+        blocked.unwrap_or_else(call);
     }
 
     fn rest(&self, sleep: &mut dyn FnMut()) {
@@ -77,10 +75,8 @@ impl Host for PoolHost {
     }
 
     fn is_ending(&self) -> bool {
-        match &self.threads {
-            HostThreads::Lent(_) => self.with(|threads| threads.is_ending()) != Some(false),
-            HostThreads::None | HostThreads::Own(_) => false,
-        }
+        let is_lent = matches!(self.threads, HostThreads::Lent(_));
+        is_lent && self.with(|threads| threads.is_ending()) != Some(false)
     }
 
     fn tell_panic(&self, payload: Payload) {
@@ -88,9 +84,7 @@ impl Host for PoolHost {
             Some(tell) => tell(payload),
             None => discard(payload),
         }));
-        if let Err(payload) = told {
-            discard(payload);
-        }
+        told.unwrap_or_else(discard);
     }
 }
 
