@@ -258,9 +258,9 @@ impl<T> Worker<T> {
     ///
     /// ```
     /// use filch_deque::Worker;
-    ///
     /// let worker = Worker::with_capacity(2);
     /// worker.try_reserve(3)?;
+    /// worker.push_batch([1, 2, 3]);
     /// assert_eq!(worker.capacity(), 4);
     /// # Ok::<(), filch_deque::NoMemory>(())
     /// ```
