@@ -145,37 +145,6 @@ impl<T> Worker<T> {
         (self.room_end.get() - self.position() - 1) as u32
     }
 
-    /// Makes room for `additional` items: the pushes that follow allocate nothing, until there are
-    /// so many more.
-    ///
-    /// Wait-free, unless it has to allocate, as [`push`](Self::push) would.
-    ///
-    /// # Errors
-    ///
-    /// [`NoMemory`], where `push` ends the program.
-    ///
-    /// # Panics
-    ///
-    /// If the deque would hold 2²⁸ items.
-    ///
-    /// ```
-    /// use filch_deque::Worker;
-    ///
-    /// let worker = Worker::with_capacity(2);
-    /// worker.try_reserve(3)?;
-    /// worker.push_batch([1, 2, 3]);
-    /// assert_eq!(worker.capacity(), 4);
-    /// # Ok::<(), filch_deque::NoMemory>(())
-    /// ```
-    #[inline]
-    pub fn try_reserve(&self, additional: usize) -> Result<(), NoMemory> {
-        if self.room_end.get() - self.position() > additional as u64 {
-            return Ok(());
-        }
-        let most = MAX_CAPACITY as usize;
-        self.try_make_room(additional.min(most) as u32 + 1)
-    }
-
     /// Makes room for one item more, as the last slot was taken.
     pub(crate) fn make_room(&self) {
         if self.len() >= MAX_CAPACITY as usize {

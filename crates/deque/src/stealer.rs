@@ -332,6 +332,11 @@ impl<T> Worker<T> {
             deque: Arc::clone(&self.deque),
         }
     }
+
+    /// Returns whether this is the owner's end of `deque`.
+    fn owns(&self, deque: &Arc<Deque<T>>) -> bool {
+        Arc::ptr_eq(&self.deque, deque)
+    }
 }
 
 impl<T> Clone for Stealer<T> {

@@ -10,7 +10,7 @@ use core::ptr::NonNull;
 use filch_sync::{Arc, drop_each};
 
 use crate::deque::{Deque, NO_FLOOR};
-use crate::ring::{Ring, Slots, capacity_for};
+use crate::ring::{MAX_CAPACITY, NoMemory, Ring, Slots, capacity_for};
 
 /// The slots of a deque that [`Worker::new`] makes.
 const DEFAULT_CAPACITY: usize = 64;
@@ -55,7 +55,6 @@ pub struct Worker<T> {
 unsafe impl<T: Send> Send for Worker<T> {}
 
 impl<T> Default for Worker<T> {
-    /// Makes an empty deque with 64 slots.
     fn default() -> Self {
         Self::new()
     }
@@ -246,6 +245,34 @@ impl<T> Worker<T> {
         self.extend_by(count as u32);
     }
 
+    /// Makes room for `additional` items: the pushes that follow allocate nothing, until there are
+    /// so many more. Wait-free, unless it has to allocate.
+    ///
+    /// # Errors
+    ///
+    /// [`NoMemory`], where `push` ends the program.
+    ///
+    /// # Panics
+    ///
+    /// If the deque would hold 2²⁸ items.
+    ///
+    /// ```
+    /// use filch_deque::Worker;
+    /// let worker = Worker::with_capacity(2);
+    /// worker.try_reserve(3)?;
+    /// worker.push_batch([1, 2, 3]);
+    /// assert_eq!(worker.capacity(), 4);
+    /// # Ok::<(), filch_deque::NoMemory>(())
+    /// ```
+    #[inline]
+    pub fn try_reserve(&self, additional: usize) -> Result<(), NoMemory> {
+        if self.room_end.get() - self.position() > additional as u64 {
+            return Ok(());
+        }
+        let most = MAX_CAPACITY as usize;
+        self.try_make_room(additional.min(most) as u32 + 1)
+    }
+
     /// Adds the next `count` slots, which have been written, to the deque.
     pub(crate) fn extend_by(&self, count: u32) {
         if !self.deque.extend(self.position() + u64::from(count)) {
@@ -308,11 +335,6 @@ impl<T> Worker<T> {
         self.ring().capacity() as usize
     }
 
-    /// Returns whether this is the owner's end of `deque`.
-    pub(crate) fn owns(&self, deque: &Arc<Deque<T>>) -> bool {
-        Arc::ptr_eq(&self.deque, deque)
-    }
-
     #[inline]
     pub(crate) fn ring(&self) -> &Ring<T> {
         // SAFETY: the newest ring lives until the deque is dropped, or `replace_ring` has replaced
@@ -352,7 +374,6 @@ impl<T: Copy> Worker<T> {
 }
 
 impl<T> FromIterator<T> for Worker<T> {
-    /// A deque with these items, pushed in order.
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let worker = Self::new();
         worker.push_batch(items);

@@ -25,11 +25,6 @@ filch_sync::thread_local! {
     static REGISTERED: Registered = Registered(RefCell::new(None))
 }
 
-#[inline(always)]
-fn current() -> *const Worker {
-    CURRENT.with(Cell::get)
-}
-
 fn set_current(worker: *const Worker) {
     CURRENT.with(|current| current.set(worker));
 }
@@ -72,16 +67,26 @@ pub(crate) fn leave(last: impl FnOnce(usize)) {
 /// Returns whether the thread has a worker.
 #[inline(always)]
 pub(crate) fn has_worker() -> bool {
-    !current().is_null()
+    with(|worker| worker.is_some())
+}
+
+/// The thread's worker, if it has one.
+///
+/// # Safety
+/// The caller does not keep it: the thread may leave its pool when the caller has returned.
+#[inline(always)]
+pub(crate) unsafe fn worker<'call>() -> Option<&'call Worker> {
+    // SAFETY: it is the worker in `REGISTERED`, which does not move, and takes this down before it
+    // goes: when no job runs. Or it is that of a `with_slot`, which lasts until the end of the
+    // call.
+    unsafe { CURRENT.with(Cell::get).as_ref() }
 }
 
 /// Calls `with` with the thread's worker, if it has one.
 #[inline(always)]
 pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    // SAFETY: it is the worker in `REGISTERED`, which does not move, and takes this down before it
-    // goes: when no job runs. Or it is that of a `with_slot`, which lasts until the end of the
-    // call.
-    with(unsafe { current().as_ref() })
+    // SAFETY: `with` cannot keep it.
+    with(unsafe { worker() })
 }
 
 /// Calls `with` with the worker of the calling thread, also if that is one of another scheduler's,

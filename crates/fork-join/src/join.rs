@@ -84,7 +84,8 @@ where
     RA: Send,
     RB: Send,
 {
-    current::with(|worker| match worker {
+    // In a closure: a recursion then calls that, and a leaf, which does not fork, calls nothing.
+    let join = |worker: Option<&Worker>| match worker {
         Some(worker) => worker.join(|_| a(), |_| b()),
         None => {
             // In places of their own from here on: then those of the usual case are registers.
@@ -92,7 +93,9 @@ where
             join_outside(&mut Some(a), &mut Some(b), &mut both);
             both.unwrap_or_else(|| unreachable!("it returns when both have ended"))
         }
-    })
+    };
+    // SAFETY: the worker is not kept.
+    join(unsafe { current::worker() })
 }
 
 /// Joins on a thread that has no worker yet: with a worker of a scheduler's attached pool, if the
@@ -240,8 +243,6 @@ impl<F: FnOnce(&Worker) -> R, R> Drop for Forked<'_, F, R> {
             };
             drop(result);
         }));
-        if let Err(payload) = ended {
-            discard(payload);
-        }
+        ended.unwrap_or_else(discard);
     }
 }

@@ -129,7 +129,7 @@ impl Pool {
         let kept: Arc<dyn Host> = Arc::new(PoolHost {
             threads: match &processors {
                 None => HostThreads::None,
-                Some(processors) => HostThreads::Own(Arc::clone(processors) as PoolHandle),
+                Some(processors) => HostThreads::Own(Arc::clone(processors)),
             },
             on_panic: config.on_panic.take(),
         });

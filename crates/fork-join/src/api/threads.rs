@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 
 use filch_parker::AdaptiveSpinner;
-use filch_processors::{AnyPool, PoolHandle, Processors, Runner};
+use filch_processors::{AnyPool, Processors, Runner};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, asymmetric};
@@ -34,17 +34,17 @@ pub(crate) enum HostThreads {
     /// The caller is the only one.
     None,
     /// The pool's.
-    Own(PoolHandle),
+    Own(Arc<Processors<Infallible>>),
     /// Another scheduler's, which keeps this host, and has to run other things beside jobs.
     Lent(Weak<dyn AnyPool>),
 }
 
 impl PoolHost {
-    fn with<R>(&self, with: impl FnOnce(&PoolHandle) -> R) -> Option<R> {
+    fn with<R>(&self, with: impl FnOnce(&dyn AnyPool) -> R) -> Option<R> {
         match &self.threads {
             HostThreads::None => None,
-            HostThreads::Own(threads) => Some(with(threads)),
-            HostThreads::Lent(threads) => threads.upgrade().as_ref().map(with),
+            HostThreads::Own(threads) => Some(with(&**threads)),
+            HostThreads::Lent(threads) => threads.upgrade().map(|threads| with(&*threads)),
         }
     }
 }
@@ -60,9 +60,7 @@ impl Host for PoolHost {
 
     fn block(&self, call: &mut dyn FnMut()) {
         let blocked = self.with(|threads| threads.blocking(call));
-        if blocked.is_none() {
-            call();
-        }
+        blocked.unwrap_or_else(call);
     }
 
     fn rest(&self, sleep: &mut dyn FnMut()) {
@@ -77,10 +75,8 @@ impl Host for PoolHost {
     }
 
     fn is_ending(&self) -> bool {
-        match &self.threads {
-            HostThreads::Lent(_) => self.with(|threads| threads.is_ending()) != Some(false),
-            HostThreads::None | HostThreads::Own(_) => false,
-        }
+        let is_lent = matches!(self.threads, HostThreads::Lent(_));
+        is_lent && self.with(|threads| threads.is_ending()) != Some(false)
     }
 
     fn tell_panic(&self, payload: Payload) {
@@ -88,9 +84,7 @@ impl Host for PoolHost {
             Some(tell) => tell(payload),
             None => discard(payload),
         }));
-        if let Err(payload) = told {
-            discard(payload);
-        }
+        told.unwrap_or_else(discard);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::io;
 
 use crate::protocol::state::coordinator::{Coordinator, Work};
-use crate::protocol::state::permit::Permit;
+use crate::protocol::state::grant::Permit;
 use crate::protocol::state::synced::{Binding, BoundId, MAX_BOUND};
 
 /// The next step of a bound machine that has no task left.
@@ -144,8 +144,7 @@ mod tests {
     use super::AfterBound;
     use crate::protocol::state::coordinator::Coordinator;
     use crate::protocol::state::coordinator::Work;
-    use crate::protocol::state::grant::Grant;
-    use crate::protocol::state::permit::Permit;
+    use crate::protocol::state::grant::{Grant, Permit};
     use crate::protocol::state::synced::{BoundId, MAX_BOUND};
 
     /// A global queue with a task in it, or none.

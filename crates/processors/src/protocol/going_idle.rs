@@ -8,8 +8,7 @@ use filch_sync::atomic::{Ordering, fence};
 use filch_sync::hint;
 
 use crate::protocol::state::coordinator::{Coordinator, Work};
-use crate::protocol::state::grant::Grant;
-use crate::protocol::state::permit::Permit;
+use crate::protocol::state::grant::{Grant, Permit};
 
 /// Pauses of a guest between two looks at the queues: some hundred nanoseconds, in which a machine
 /// that has made a task runnable, and does nothing else, comes for it.
@@ -52,6 +51,27 @@ impl Coordinator {
         self.attach(processor, machine);
         self.idle.go_idle(processor, searching);
         processor
+    }
+
+    /// Puts a missing processor back on the stack, if there is one: the next grant tries again to
+    /// start a thread for it.
+    pub fn restore_missing(&self, work: &impl Work) {
+        // ORDERING: Relaxed: a hint. A processor that is overlooked is restored the next time.
+        if self.activated.load(Ordering::Relaxed) >= self.control_word().active() {
+            return;
+        }
+        let mut synced = self.synced();
+        if synced.missing == 0 || synced.over {
+            return;
+        }
+        let Some(machine) = self.substitute(&mut synced) else {
+            return;
+        };
+        let Some(permit) = self.take_missing(&mut synced) else {
+            return self.become_spare(machine, &mut synced);
+        };
+        drop(synced);
+        self.go_idle(permit, machine, false, work);
     }
 
     /// Serves others that might want the processor, which is on the stack.
@@ -178,8 +198,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use crate::protocol::state::coordinator::{Coordinator, Work};
-    use crate::protocol::state::grant::Grant;
-    use crate::protocol::state::permit::Permit;
+    use crate::protocol::state::grant::{Grant, Permit};
 
     struct Nothing;
 

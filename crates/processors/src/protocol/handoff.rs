@@ -5,8 +5,7 @@ use filch_parker::Parker;
 use filch_sync::atomic::{Ordering, fence};
 
 use crate::protocol::state::coordinator::{Coordinator, Work};
-use crate::protocol::state::grant::{Activity, Grant};
-use crate::protocol::state::permit::Permit;
+use crate::protocol::state::grant::{Activity, Grant, Permit};
 use crate::protocol::state::synced::Synced;
 
 impl Coordinator {

@@ -10,9 +10,7 @@ pub(crate) mod state;
 pub(crate) mod threads;
 
 pub use bound::AfterBound;
-pub use state::control::ControlWord;
-pub use state::coordinator::{Coordinator, Work};
-pub use state::grant::Grant;
+pub use state::coordinator::{ControlWord, Coordinator, Work};
+pub use state::grant::{Grant, Permit};
 pub use state::idle::Idle;
 pub use state::long_turns::LongTurns;
-pub use state::permit::Permit;

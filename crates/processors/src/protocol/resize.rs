@@ -4,7 +4,7 @@
 use filch_sync::atomic::{Ordering, fence};
 
 use crate::protocol::state::coordinator::{Coordinator, Work};
-use crate::protocol::state::permit::Permit;
+use crate::protocol::state::grant::Permit;
 use crate::protocol::state::synced::Synced;
 
 impl Coordinator {

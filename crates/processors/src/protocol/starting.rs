@@ -8,8 +8,7 @@ use filch_sync::MutexGuard;
 use filch_sync::atomic::Ordering;
 
 use crate::protocol::state::coordinator::{Coordinator, Work};
-use crate::protocol::state::grant::Grant;
-use crate::protocol::state::permit::Permit;
+use crate::protocol::state::grant::{Grant, Permit};
 use crate::protocol::state::synced::Synced;
 
 impl Coordinator {
@@ -181,27 +180,6 @@ impl Coordinator {
     fn take_inactive(&self, synced: &mut Synced) -> Option<Permit> {
         let active = self.control_word().active();
         (0..active).find_map(|processor| self.activate(processor, synced))
-    }
-
-    /// Puts a missing processor back on the stack, if there is one: the next grant tries again to
-    /// start a thread for it.
-    pub fn restore_missing(&self, work: &impl Work) {
-        // ORDERING: Relaxed: a hint. A processor that is overlooked is restored the next time.
-        if self.activated.load(Ordering::Relaxed) >= self.control_word().active() {
-            return;
-        }
-        let mut synced = self.synced();
-        if synced.missing == 0 || synced.over {
-            return;
-        }
-        let Some(machine) = self.substitute(&mut synced) else {
-            return;
-        };
-        let Some(permit) = self.take_missing(&mut synced) else {
-            return self.become_spare(machine, &mut synced);
-        };
-        drop(synced);
-        self.go_idle(permit, machine, false, work);
     }
 }
 

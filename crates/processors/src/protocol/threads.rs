@@ -5,8 +5,7 @@ use filch_parker::Parker;
 use filch_sync::atomic::Ordering;
 
 use crate::protocol::state::coordinator::Coordinator;
-use crate::protocol::state::grant::{Activity, Grant, MachineShared};
-use crate::protocol::state::permit::Permit;
+use crate::protocol::state::grant::{Activity, Grant, MachineShared, Permit};
 use crate::protocol::state::synced::{MAX_BOUND, Synced};
 
 /// The threads of a pool, as counted at one moment.

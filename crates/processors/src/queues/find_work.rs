@@ -11,7 +11,7 @@ use filch_sync::{hint, thread};
 
 use crate::queues::fairness::oldest;
 use crate::queues::source::Found;
-use crate::queues::task_queues::{Local, Processor, Shared};
+use crate::queues::task_queues::{Local, Shared};
 use crate::stats::Counter;
 
 /// Rounds through all victims in which some race was lost, before the thread yields between rounds.
@@ -55,28 +55,11 @@ impl<T: Send + 'static> Local<T> {
     /// One round of a search: own deque, global queues, then victims, and the source; last, one
     /// idle-priority task. The calling thread has its permit in hand.
     pub(crate) fn search(&self, shared: &Shared<T>, mode: StealMode) -> Option<Found<T>> {
-        if !Self::HAS_TASKS {
-            return shared.queues.source.take().map(Found::ExternalTask);
-        }
         self.unsearched(shared)
             .or_else(|| self.steal(shared, mode))
             .map(Found::Task)
             .or_else(|| shared.queues.source.take().map(Found::ExternalTask))
             .or_else(|| self.take_idle_priority(shared, mode).map(Found::Task))
-    }
-
-    /// Takes an external task without a search, as a task of the global queue is taken; none while
-    /// another processor has tasks, which come first. If each took a search, two processors with
-    /// short ones would wake each other for each: the one that is woken counts as searching, the
-    /// other one may not search then, and it would sleep beside the rest.
-    pub(crate) fn take_external_task(&self, shared: &Shared<T>) -> Option<Found<T>> {
-        let queues = &shared.queues;
-        let has_task = |other: &Processor<T>| !other.stealer.is_empty();
-        let any_has_tasks = || Self::HAS_TASKS && queues.in_reach().iter().any(has_task);
-        if !queues.source.is_attached() || any_has_tasks() {
-            return None;
-        }
-        queues.source.take().map(Found::ExternalTask)
     }
 
     fn unsearched(&self, shared: &Shared<T>) -> Option<T> {
@@ -194,12 +177,6 @@ impl<T: Send + 'static> Local<T> {
     }
 }
 
-/// Rounds of a search between which the thread pauses: well under a microsecond.
-pub(crate) const PAUSING_ROUNDS: u32 = 4;
-
-/// Rounds after those, between which it gives its core to others.
-pub(crate) const YIELDING_ROUNDS: u32 = 12;
-
 /// Pauses after a round that has spared a task, before each further look, which takes a cache line
 /// from the victim.
 pub(crate) const PAUSES_AFTER_SPARING: u32 = 64;
@@ -221,17 +198,6 @@ pub(crate) enum StealMode {
     SpareOnce,
     /// Takes it, unless the victim is watched.
     Take,
-}
-
-impl StealMode {
-    /// Returns the mode of a round after `rounds` others.
-    pub(crate) fn of_round(rounds: u32) -> Self {
-        match rounds {
-            ..PAUSING_ROUNDS => Self::Spare,
-            rounds if rounds < PAUSING_ROUNDS + YIELDING_ROUNDS => Self::SpareOnce,
-            _ => Self::Take,
-        }
-    }
 }
 
 /// A processor whose only task was left to it.

@@ -10,13 +10,12 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::protocol::state::coordinator::Work;
-use crate::protocol::state::grant::ShownTask;
-use crate::protocol::state::permit::{Locals, Permit};
+use crate::protocol::state::grant::{Locals, Permit, ShownTask};
 use crate::protocol::state::synced::BoundId;
 use crate::protocol::{Coordinator, LongTurns};
 use crate::queues::fairness::{AgeOrder, Fairness};
 use crate::queues::find_work::{Random, StealPolicy};
-use crate::queues::source::SourceSlot;
+use crate::queues::source::{Found, SourceSlot};
 use crate::stats::Counters;
 
 /// The queues, and the protocol over them.
@@ -138,6 +137,19 @@ impl<T: Send + 'static> TaskQueues<T> {
     /// The counters of a processor.
     pub(crate) fn counters(&self, processor: usize) -> &Counters {
         &self.processors[processor].counters
+    }
+
+    /// Takes an external task without a search, as a task of the global queue is taken; none while
+    /// a processor has tasks, which come first. If each took a search, two processors with short
+    /// ones would wake each other for each: the one that is woken counts as searching, the other
+    /// one may not search then, and it would sleep beside the rest.
+    pub(crate) fn take_external_task(&self) -> Option<Found<T>> {
+        let has_task = |processor: &Processor<T>| !processor.stealer.is_empty();
+        let any_has_tasks = || Local::<T>::HAS_TASKS && self.in_reach().iter().any(has_task);
+        if !self.source.is_attached() || any_has_tasks() {
+            return None;
+        }
+        self.source.take().map(Found::ExternalTask)
     }
 
     /// Processors below `count` may run from now on.

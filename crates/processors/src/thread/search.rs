@@ -8,12 +8,16 @@ use filch_sync::hint;
 
 use crate::pool::runner::Runner;
 use crate::protocol::{Grant, Permit};
-use crate::queues::find_work::{
-    PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, Watched, YIELDING_ROUNDS,
-};
+use crate::queues::find_work::{PAUSES_AFTER_SPARING, StealMode, Watched};
 use crate::queues::source::Found;
 use crate::queues::task_queues::{Local, Shared};
 use crate::thread::machine::{Machine, Vacated};
+
+/// Rounds of a search between which the thread pauses: well under a microsecond.
+const PAUSING_ROUNDS: u32 = 4;
+
+/// Rounds after those, between which it gives its core to others.
+const YIELDING_ROUNDS: u32 = 12;
 
 /// Pauses of a processor whose tasks come from outside, before each further look: for so long the
 /// producers have the queue to themselves, and one look finds more of what they have brought. Some
@@ -42,7 +46,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         };
         let mut searching = false;
         let found = first
-            .or_else(|| local.take_external_task(shared))
+            .or_else(|| shared.queues.take_external_task())
             .or_else(|| {
                 searching = shared.coordinator.idle.try_start_searching(shared.count());
                 match searching {
@@ -75,7 +79,10 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let mut has_spared = false;
         local.policy.begin_search();
         let found = loop {
-            let found = local.search(shared, mode);
+            let found = match Local::<T>::HAS_TASKS {
+                true => local.search(shared, mode),
+                false => shared.queues.take_external_task(),
+            };
             if found.is_some() || mode == StealMode::Take {
                 break found;
             }
@@ -91,7 +98,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             hint::pause(pauses);
             mode = match is_last {
                 true => StealMode::Take,
-                false => StealMode::of_round(spinner.rounds()),
+                false => mode_after(spinner.rounds()),
             };
         };
         let counters = shared.queues.counters(permit.processor());
@@ -159,6 +166,15 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 }
 
+/// Returns the treatment of a victim's only task in a round after `rounds` others.
+fn mode_after(rounds: u32) -> StealMode {
+    match rounds {
+        ..PAUSING_ROUNDS => StealMode::Spare,
+        rounds if rounds < PAUSING_ROUNDS + YIELDING_ROUNDS => StealMode::SpareOnce,
+        _ => StealMode::Take,
+    }
+}
+
 /// Returns, after an interval, whether the processor has run nothing since, or has a task and does
 /// not come for it.
 fn stands_still<T: Send + 'static>(watched: &mut Watched, shared: &Shared<T>) -> bool {
@@ -171,5 +187,17 @@ fn stands_still<T: Send + 'static>(watched: &mut Watched, shared: &Shared<T>) ->
     sole.is_some() && {
         hint::pause(PAUSES_AFTER_SPARING);
         victim.stealer.sole() == sole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mode_after;
+    use crate::queues::find_work::StealMode::{Spare, SpareOnce, Take};
+
+    #[test]
+    fn rounds_become_less_sparing() {
+        let modes = [0, 3, 4, 15, 16].map(mode_after);
+        assert_eq!(modes, [Spare, Spare, SpareOnce, SpareOnce, Take]);
     }
 }

@@ -2,10 +2,8 @@
 //! [`Coordinator`](coordinator::Coordinator) that holds all of it. Nothing here knows of the
 //! operations.
 
-pub(crate) mod control;
 pub(crate) mod coordinator;
 pub(crate) mod grant;
 pub(crate) mod idle;
 pub(crate) mod long_turns;
-pub(crate) mod permit;
 pub(crate) mod synced;

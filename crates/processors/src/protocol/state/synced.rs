@@ -1,13 +1,16 @@
-//! State that only a lock protects: machines without a processor, and the reverse. Neither making a
-//! task runnable nor running it takes the lock.
+//! State that only a lock protects: machines without a processor, and the reverse; and what the
+//! threads are told that wait for quiescence. Neither making a task runnable nor running it takes a
+//! lock.
 
 use std::collections::VecDeque;
 
 use filch_parker::Parker;
+use filch_sync::atomic::AtomicUsize;
+use filch_sync::{Condvar, Mutex, lock};
 
-use crate::protocol::state::permit::Permit;
+use crate::protocol::state::grant::Permit;
 
-/// See the [module](self).
+/// Machines without a processor, and processors without a machine.
 #[derive(Default)]
 pub(crate) struct Synced {
     /// Spare machines, the last to come first to go: its stack is warm.
@@ -134,4 +137,29 @@ pub(crate) struct Binding {
     /// No more tasks will be bound to it: when it has run those that wait, it is an ordinary
     /// machine.
     pub(crate) released: bool,
+}
+
+/// Threads that wait until nothing can run, and what they are told.
+#[derive(Default)]
+pub(crate) struct Observers {
+    pub(crate) count: AtomicUsize,
+    pub(crate) moments: Mutex<Moments>,
+    pub(crate) changed: Condvar,
+}
+
+/// The moments that observers wait for.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Moments {
+    /// Moments of quiescence that were seen while a thread waited.
+    pub(crate) seen: u64,
+    /// The last thread has exited: there will be no more.
+    pub(crate) over: bool,
+}
+
+impl Observers {
+    /// Tells the observers. The innermost lock: `change` takes none.
+    pub(crate) fn report(&self, change: impl FnOnce(&mut Moments)) {
+        change(&mut lock(&self.moments));
+        self.changed.notify_all();
+    }
 }

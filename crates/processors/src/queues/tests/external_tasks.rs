@@ -132,15 +132,14 @@ fn a_search_steals_before_it_asks_the_source() {
 #[test]
 fn an_external_task_takes_no_search_unless_there_is_a_task() {
     let mut world = World::new(2);
-    let first = world.shared.queues.locals.get(&world.permits[0]);
-    assert!(first.take_external_task(&world.shared).is_none());
+    assert!(world.shared.queues.take_external_task().is_none());
     attach(&world, 20);
     world.add(1, Kind::Pair(MICRO), 1);
-    let [first, second] = [0, 1].map(|at| world.shared.queues.locals.get(&world.permits[at]));
-    assert!(first.take_external_task(&world.shared).is_none());
+    let second = world.shared.queues.locals.get(&world.permits[1]);
+    assert!(world.shared.queues.take_external_task().is_none());
     assert_eq!(second.deque.pop(), Some(0));
     assert!(matches!(
-        first.take_external_task(&world.shared),
+        world.shared.queues.take_external_task(),
         Some(Found::ExternalTask(_))
     ));
 }

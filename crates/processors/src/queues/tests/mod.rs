@@ -139,7 +139,7 @@ impl World {
             let local = self.shared.queues.locals.get(&self.permits[processor]);
             let found = local
                 .next(&self.shared, true)
-                .or_else(|| local.take_external_task(&self.shared))
+                .or_else(|| self.shared.queues.take_external_task())
                 .or_else(|| local.search(&self.shared, StealMode::Take));
             let task = match found {
                 Some(Found::Task(task)) => task,

@@ -70,21 +70,6 @@ fn who_makes_a_thief_search_in_vain_is_watched() {
 }
 
 #[test]
-fn rounds_become_less_sparing() {
-    let modes: Vec<_> = [0, 3, 4, 15, 16].map(StealMode::of_round).into();
-    assert_eq!(
-        modes,
-        [
-            StealMode::Spare,
-            StealMode::Spare,
-            StealMode::SpareOnce,
-            StealMode::SpareOnce,
-            StealMode::Take
-        ]
-    );
-}
-
-#[test]
 fn every_victim_gets_its_turn() {
     for seed in 0..8 {
         let random = Random::new(seed);
