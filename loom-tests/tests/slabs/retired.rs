@@ -2,7 +2,7 @@
 
 use filch_slab::Slab;
 
-use crate::owned::{Owned, bump};
+use super::owned::{Owned, bump};
 
 /// Checks, after this thread has left a slab of two slots that were bumped once each, if it was the
 /// last one: then it touches all, as the drop of the slab would. Returns `is_last`.

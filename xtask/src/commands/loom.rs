@@ -83,8 +83,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// Builds the models, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
-    let filter = options.filter.as_deref().unwrap_or_default();
-    let models = models_named(filter)?;
+    let models = models(&Tree::named("loom"))?;
+    let models = programs::named(models, options.filter.as_deref())?;
     let started = Instant::now();
     let (lines, tally) = options.harness().explore(&models)?;
     let executions = lines.iter().filter_map(|line| line[3].parse::<u64>().ok());
@@ -94,40 +94,17 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Builds the programs of `loom-tests` that hold a model whose full name contains `filter`, and
-/// lists these models.
-fn models_named(filter: &str) -> Result<Vec<Test>> {
-    let shown = names()?;
-    let meant = shown.iter().filter(|name| name.contains(filter));
-    let files: BTreeSet<_> = meant.filter_map(|name| name.split("::").next()).collect();
-    if files.is_empty() {
-        return Err(format!("no model's name contains `{filter}`").into());
-    }
-    let mut models = models(&Tree::named("loom"), &files)?;
-    // A model that the sources do not show would never be found by its name.
-    let listed: BTreeSet<_> = models.iter().map(Test::to_string).collect();
-    let is_built = |name: &&String| name.split("::").next().is_some_and(|of| files.contains(of));
-    let shown: BTreeSet<_> = shown.iter().filter(is_built).cloned().collect();
-    if let Some(model) = listed.symmetric_difference(&shown).next() {
-        return Err(format!("{model}: the sources show no such model, or no program").into());
-    }
-    models.retain(|model| model.to_string().contains(filter));
-    Ok(models)
-}
-
-/// Builds these files of `loom-tests` in a tree, and lists their tests, ordered by file.
-pub(crate) fn models(tree: &Tree, files: &BTreeSet<&str>) -> Result<Vec<Test>> {
+/// Builds the models in a tree, and lists them.
+pub(crate) fn models(tree: &Tree) -> Result<Vec<Test>> {
     let mut build = tree.cargo();
     build.args(["test", "--no-run", "--package", "loom-tests"]);
     build.args(["--profile", "loom"]);
-    build.args(files.iter().flat_map(|file| ["--test", file]));
     programs::tests(&mut build, &["test"])
 }
 
 const TESTS: &str = "loom-tests/tests";
 
-/// Reads the full names of all models from the sources: a program that holds none of those that are
-/// asked for need not be built.
+/// Reads the names of all models from the sources, which need not be built for it.
 pub(crate) fn names() -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for file in sources(TESTS)? {
@@ -138,8 +115,7 @@ pub(crate) fn names() -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// The program that a file belongs to, and its module there: `deque::claims::` for
-/// `deque/claims.rs`.
+/// The module that a file is: `deque::claims::` for `deque/claims.rs`.
 fn place(file: &Path) -> String {
     let file = file.with_extension("");
     let parts = file.iter().filter_map(OsStr::to_str);
@@ -164,12 +140,12 @@ mod tests {
     use super::{place, tests_of};
 
     #[test]
-    fn a_files_tests_belong_to_a_program_and_a_module() {
+    fn a_file_is_a_module() {
         let placed = |file| place(Path::new(file));
         assert_eq!(placed("walk.rs"), "walk::");
-        assert_eq!(placed("deque/main.rs"), "deque::");
+        assert_eq!(placed("deque/mod.rs"), "deque::");
         assert_eq!(placed("deque/claims.rs"), "deque::claims::");
-        assert_eq!(placed("a/b/mod.rs"), "a::b::");
+        assert_eq!(placed("main.rs"), "");
     }
 
     #[test]

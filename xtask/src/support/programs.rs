@@ -1,6 +1,5 @@
 //! Test programs and examples: built by cargo, run by us.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -18,18 +17,17 @@ pub(crate) struct Test {
 }
 
 impl Test {
+    /// The outermost module that it stands in.
+    pub(crate) fn module(&self) -> &str {
+        self.name.split("::").next().unwrap_or_default()
+    }
+
     /// Runs it alone, in `folder`.
     pub(crate) fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["--exact", &self.name, "--nocapture", "--test-threads=1"]);
         command.current_dir(folder);
         command
-    }
-}
-
-impl fmt::Display for Test {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}::{}", self.file, self.name)
     }
 }
 
@@ -50,6 +48,16 @@ pub(crate) fn tests(cargo: &mut Command, kinds: &[&str]) -> Result<Vec<Test>> {
             name: name.to_owned(),
             program: program.clone(),
         }));
+    }
+    Ok(tests)
+}
+
+/// Those of the tests whose names contain `filter`; all, without one.
+pub(crate) fn named(mut tests: Vec<Test>, filter: Option<&str>) -> Result<Vec<Test>> {
+    let filter = filter.unwrap_or_default();
+    tests.retain(|test| test.name.contains(filter));
+    if tests.is_empty() {
+        return Err(format!("no test's name contains `{filter}`").into());
     }
     Ok(tests)
 }

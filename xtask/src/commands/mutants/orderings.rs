@@ -111,7 +111,7 @@ pub(crate) fn complaints() -> Result<Vec<String>> {
     Ok(Ledger::read()?.complaints(&mutants()?.1, &loom::names()?))
 }
 
-/// The model programs that are about each source. A source that is not here has no model, so that
+/// The modules of models that are about each source. A source that is not here has no model, so that
 /// every mutant would survive: the threads of the processors and the scheduler, whose words are
 /// models' subjects and whose composition is not yet.
 const MODELS: &[(&str, &[&str])] = &[
@@ -128,7 +128,6 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/process-state/src", &["process_state"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/promise/src/promise.rs", &["promise"]),
-    ("crates/promise/src/rival.rs", &["rival"]),
     ("crates/scheduler/src/table/life.rs", &["occupants"]),
     (
         "crates/scheduler/src/table/slot.rs",
