@@ -71,17 +71,25 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
         } else {
             command.args(["test", "--lib", "--bins", "--tests"]);
         }
-        command.args(["--workspace", "--no-fail-fast"]);
+        command.args(workspace(place)).arg("--no-fail-fast");
         command.args(left_out.iter().flat_map(|package| ["--exclude", package]));
         tests(&mut command)
     });
     if place != "rivals" {
-        // Cargo would build all that the benches need, which have no such tests.
-        let but = ["", " --exclude filch-operations"][usize::from(place.is_empty())];
-        let tests = format!("test --workspace{but} --no-fail-fast --doc");
+        let of = workspace(place).join(" ");
+        let tests = format!("test {of} --no-fail-fast --doc");
         let title = name("documentation tests");
         stages.add(&format!("{title} | {place} | {tests}"));
         stages.run(name("examples"), || examples(place));
+    }
+}
+
+/// The packages of a workspace that have tests. With the benches, which have none, cargo would
+/// build all that they need, and what they share with the others in two ways.
+fn workspace(place: &str) -> &'static [&'static str] {
+    match place {
+        "" => &["--workspace", "--exclude", "filch-operations"],
+        _ => &["--workspace"],
     }
 }
 
@@ -89,7 +97,8 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
 fn examples(place: &str) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut build = cargo_in(place);
-    build.args(["build", "--quiet", "--workspace", "--examples"]);
+    build.args(["build", "--quiet", "--examples"]);
+    build.args(workspace(place));
     for (name, program) in programs::build(&mut build, &["example"])? {
         let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
         let passed = ended.status.is_some_and(|status| status.success());
