@@ -1,4 +1,4 @@
-//! What the models of slabs share.
+//! The parts that models of slabs share.
 
 pub(crate) mod owned;
 pub(crate) mod retired;

@@ -9,6 +9,7 @@ use clap::Args;
 use crate::commands::{loom, shuttle};
 use crate::support::Result;
 use crate::support::metadata::Workspace;
+use crate::support::parallel;
 use crate::support::process::{BESIDE, cargo_in, run_within, runs};
 use crate::support::programs;
 use crate::support::stages::Stages;
@@ -65,8 +66,8 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
     stages.run(name("unit, property and integration tests"), || {
         let mut command = cargo_in(place);
         if runs("cargo-nextest", "--version") {
-            // Some only wait, for threads that are left to themselves.
-            let threads = 2 * thread::available_parallelism()?.get();
+            // Some only wait, seconds long, for threads that are left to themselves.
+            let threads = 4 * thread::available_parallelism()?.get();
             command.args(["nextest", "run", "--test-threads", &threads.to_string()]);
         } else {
             command.args(["test", "--lib", "--bins", "--tests"]);
@@ -95,12 +96,15 @@ fn workspace(place: &str) -> &'static [&'static str] {
 
 /// Runs the examples, which the tests' build has built: each must end by itself, and well.
 fn examples(place: &str) -> Result<Tally> {
-    let mut tally = Tally::default();
     let mut build = cargo_in(place);
     build.args(["build", "--quiet", "--examples"]);
     build.args(workspace(place));
-    for (name, program) in programs::build(&mut build, &["example"])? {
-        let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
+    let programs = programs::build(&mut build, &["example"])?;
+    let ends = parallel::map(&programs, |(_, program)| {
+        run_within(&mut Command::new(program), EXAMPLE_LIMIT)
+    })?;
+    let mut tally = Tally::default();
+    for ((name, _), ended) in programs.iter().zip(ends) {
         let passed = ended.status.is_some_and(|status| status.success());
         println!("{name}: {}", ["FAILED", "ok"][usize::from(passed)]);
         print!("{}", if passed { "" } else { &*ended.output });

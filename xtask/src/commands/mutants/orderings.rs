@@ -111,9 +111,9 @@ pub(crate) fn complaints() -> Result<Vec<String>> {
     Ok(Ledger::read()?.complaints(&mutants()?.1, &loom::names()?))
 }
 
-/// The modules of models that are about each source. A source that is not here has no model, so that
-/// every mutant would survive: the threads of the processors and the scheduler, whose words are
-/// models' subjects and whose composition is not yet.
+/// The modules of models that are about each source. A source that is not here has no model, so
+/// that every mutant would survive: the threads of the processors and the scheduler, whose words
+/// are models' subjects and whose composition is not yet.
 const MODELS: &[(&str, &[&str])] = &[
     ("crates/build-scheduler/src/combiner.rs", &["combiner"]),
     ("crates/data-cell/src", &["data_cell"]),
