@@ -66,11 +66,14 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
     stages.run(name("unit, property and integration tests"), || {
         let mut command = cargo_in(place);
         if runs("cargo-nextest", "--version") {
-            // Some only wait, seconds long, for threads that are left to themselves.
-            let threads = 4 * thread::available_parallelism()?.get();
-            command.args(["nextest", "run", "--test-threads", &threads.to_string()]);
+            command.args(["nextest", "run"]);
         } else {
             command.args(["test", "--lib", "--bins", "--tests"]);
+        }
+        // Some only wait, seconds long, for threads that are left to themselves.
+        let threads = 4 * thread::available_parallelism()?.get();
+        for variable in ["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"] {
+            command.env(variable, threads.to_string());
         }
         command.args(workspace(place)).arg("--no-fail-fast");
         command.args(left_out.iter().flat_map(|package| ["--exclude", package]));

@@ -45,12 +45,7 @@ impl Harness {
         let ended = AtomicUsize::new(0);
         let outcomes = parallel::map(tests, |test| self.run(test, tests.len(), &ended))?;
         let (mut table, mut tally) = (Table::new(self.fields), Tally::default());
-        let mut module = "";
-        for (test, outcome) in tests.iter().zip(&outcomes) {
-            if test.module() != module {
-                module = test.module();
-                table.group(module);
-            }
+        for outcome in &outcomes {
             let rows = outcome.explored.iter();
             rows.for_each(|row| table.row(row.clone()));
             tally += Tally::of(outcome.failure.is_none());
