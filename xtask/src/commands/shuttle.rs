@@ -57,8 +57,8 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     let mut build = cargo_in("shuttle");
     build.args(["test", "--no-run", "--package", "shuttle-tests"]);
     build.args(["--profile", "loom"]);
-    let tests = programs::tests(&mut build, &["test"])?;
-    let tests = programs::named(tests, options.filter.as_deref())?;
+    let filter = options.filter.as_deref();
+    let tests = programs::selected(&mut build, "tests/shuttle/tests", filter)?;
     let asked = [
         ("FILCH_SHUTTLE_SCHEDULES", &options.schedules),
         ("FILCH_SHUTTLE_SEED", &options.seed),

@@ -153,7 +153,7 @@ impl Judges {
             }
         }
         if !self.models.is_empty() {
-            for of in loom::models(&model)? {
+            for of in programs::tests(&mut loom::build(&model), &["test"])? {
                 if self.models.contains(of.module()) {
                     found.push((of.name.clone(), of, model.root.join("loom-tests")));
                 }

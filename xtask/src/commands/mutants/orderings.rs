@@ -171,3 +171,19 @@ fn mutants() -> Result<(Functions, Vec<Mutant>)> {
     }
     Ok((functions, mutants))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MODELS, loom};
+
+    #[test]
+    fn there_are_models_in_each_module() {
+        let names = loom::names().unwrap();
+        let is_empty = |module: &&&str| {
+            let module = format!("{module}::");
+            !names.iter().any(|name| name.starts_with(&module))
+        };
+        let modules = MODELS.iter().flat_map(|(_, modules)| *modules);
+        assert_eq!(modules.filter(is_empty).collect::<Vec<_>>(), [&""; 0]);
+    }
+}
