@@ -1,10 +1,10 @@
 //! Slots that a thread gives back together: afterwards each has one owner, who sees what was done.
 
-use crate::slabs::owned::{Owned, bump, owned};
-use crate::slabs::retired::told;
 use filch_slab::{Batch, Slab};
 use filch_sync::Arc;
 use loom_tests::{Bound, Crossing, beside, beside_both};
+
+use crate::owned::{Owned, bump, owned, told};
 
 /// Bumps the two slots, and gives them back together, the second on top. Returns true if they were
 /// the last ones of a retired slab.

@@ -1,6 +1,5 @@
-//! All models, in one program: most of its build is code that each of several programs would have
-//! again. A module is about a primitive, or a part of one; the textbook's mistakes are in
-//! `known_bugs_*`.
+//! All models, in one program: several would build most of their code again. The textbook's
+//! mistakes are in `known_bugs_*`.
 #![cfg(loom)]
 
 mod admission;
@@ -33,6 +32,7 @@ mod known_bugs_scope;
 mod known_bugs_sleep_wake;
 mod occupancy;
 mod occupants;
+mod owned;
 mod parker;
 mod process_state;
 mod promise;
@@ -40,7 +40,6 @@ mod readme;
 mod retired_slab;
 mod signals;
 mod slab;
-mod slabs;
 mod sleep_wake;
 mod take_once;
 mod urgency;
@@ -50,7 +49,6 @@ mod walk;
 use deque_memory::RingCounter;
 use event_queue::block_pool::BlockPool;
 
-/// Two models' allocator. What is neither a block of an event queue nor a ring of a deque is the
-/// system's.
+/// Gives the blocks of event queues, and counts the rings of deques, for the models of these.
 #[global_allocator]
 static ALLOCATOR: BlockPool<RingCounter> = BlockPool(RingCounter);

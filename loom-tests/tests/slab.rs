@@ -2,11 +2,12 @@
 
 use std::mem::MaybeUninit;
 
-use crate::slabs::owned::{bump, owned};
 use filch_slab::Slab;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, beside, beside_both};
+
+use crate::owned::{bump, owned};
 
 /// Threads: main, one other. Both take the first slot of an empty slab, so both construct its page,
 /// and both want index 0. One page must be installed, the other freed; the indices must be 0 and 1.

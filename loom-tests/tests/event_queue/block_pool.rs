@@ -1,5 +1,4 @@
-//! A deterministic allocator for blocks: last freed, first reused. Anything else is from another
-//! allocator.
+//! A deterministic allocator for blocks, on top of another: last freed, first reused.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! All of them in one program: most of its build is code that each of several would have again.
+//! All of them in one program: several would build most of their code again.
 #![cfg(shuttle)]
 
 mod build_scheduler;

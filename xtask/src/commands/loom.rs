@@ -2,7 +2,6 @@
 //!
 //! The harness in `loom-tests/src/lib.rs` prints one `model` line per model.
 
-use std::collections::BTreeSet;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
@@ -81,7 +80,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 /// Builds the models, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
     let mut build = build(&Tree::named("loom"));
-    let models = programs::selected(&mut build, TESTS, options.filter.as_deref())?;
+    let models = programs::select(&mut build, TESTS, options.filter.as_deref())?;
     let started = Instant::now();
     let (lines, tally) = options.harness().explore(&models)?;
     let executions = lines.iter().filter_map(|line| line[3].parse::<u64>().ok());
@@ -99,9 +98,5 @@ pub(crate) fn build(tree: &Tree) -> Command {
     build
 }
 
-const TESTS: &str = "loom-tests/tests";
-
-/// The names of all models.
-pub(crate) fn names() -> Result<BTreeSet<String>> {
-    programs::names(TESTS)
-}
+/// The folder of the models' sources.
+pub(crate) const TESTS: &str = "loom-tests/tests";

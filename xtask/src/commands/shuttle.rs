@@ -58,7 +58,7 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     build.args(["test", "--no-run", "--package", "shuttle-tests"]);
     build.args(["--profile", "loom"]);
     let filter = options.filter.as_deref();
-    let tests = programs::selected(&mut build, "tests/shuttle/tests", filter)?;
+    let tests = programs::select(&mut build, "tests/shuttle/tests", filter)?;
     let asked = [
         ("FILCH_SHUTTLE_SCHEDULES", &options.schedules),
         ("FILCH_SHUTTLE_SEED", &options.seed),

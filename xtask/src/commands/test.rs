@@ -71,10 +71,8 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
             command.args(["test", "--lib", "--bins", "--tests"]);
         }
         // Some only wait, seconds long, for threads that are left to themselves.
-        let threads = 4 * thread::available_parallelism()?.get();
-        for variable in ["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"] {
-            command.env(variable, threads.to_string());
-        }
+        let threads = (4 * thread::available_parallelism()?.get()).to_string();
+        command.envs(["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"].map(|name| (name, &threads)));
         command.args(workspace(place)).arg("--no-fail-fast");
         command.args(left_out.iter().flat_map(|package| ["--exclude", package]));
         tests(&mut command)

@@ -45,8 +45,7 @@ pub(crate) fn sources(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
 pub(crate) fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
-    command.env("CARGO_INCREMENTAL", "0");
-    command.current_dir(root());
+    command.env("CARGO_INCREMENTAL", "0").current_dir(root());
     command
 }
 

@@ -58,11 +58,7 @@ pub(crate) fn tests(cargo: &mut Command, kinds: &[&str]) -> Result<Vec<Test>> {
 
 /// The tests of the one program that `cargo` builds from the sources in `folder`, whose names
 /// contain `filter`; all, without one. Each source must be a module of that program.
-pub(crate) fn selected(
-    cargo: &mut Command,
-    folder: &str,
-    filter: Option<&str>,
-) -> Result<Vec<Test>> {
+pub(crate) fn select(cargo: &mut Command, folder: &str, filter: Option<&str>) -> Result<Vec<Test>> {
     let mut tests = tests(cargo, &["test"])?;
     let built = tests.iter().map(|test| test.name.clone()).collect();
     if let Some(name) = names(folder)?.symmetric_difference(&built).next() {
