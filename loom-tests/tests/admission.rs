@@ -1,6 +1,5 @@
 //! Models of the process table's admission: which of the processes that leave is told that it was
 //! the last one, once nobody is admitted any more.
-#![cfg(loom)]
 
 use std::num::NonZeroUsize;
 

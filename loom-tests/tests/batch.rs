@@ -1,16 +1,10 @@
 //! Slots that a thread gives back together: afterwards each has one owner, who sees what was done.
-#![cfg(loom)]
-
-#[path = "slabs/owned.rs"]
-mod owned;
-#[path = "slabs/retired.rs"]
-mod retired;
 
 use filch_slab::{Batch, Slab};
 use filch_sync::Arc;
 use loom_tests::{Bound, Crossing, beside, beside_both};
-use owned::{Owned, bump, owned};
-use retired::told;
+
+use crate::owned::{Owned, bump, owned, told};
 
 /// Bumps the two slots, and gives them back together, the second on top. Returns true if they were
 /// the last ones of a retired slab.

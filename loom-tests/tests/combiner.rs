@@ -1,6 +1,5 @@
 //! Models of the build scheduler's combiner: one of the threads, the driver, applies the events of
 //! all to one state. loom reports two threads at the state as a race on its cell.
-#![cfg(loom)]
 
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 

@@ -1,10 +1,9 @@
 //! The deque's memory: a thief that stops in the middle of a steal keeps one ring alive, and not
 //! one more each time that the ring comes full circle. Every ring is freed once.
 //!
-//! loom does not see plain allocations, so this file's allocator counts the rings. Their slots are
-//! aligned to 512 bytes, and nothing else here is. loom runs a model's threads on one thread of the
-//! process, so the counts are thread-local, one set per model.
-#![cfg(loom)]
+//! loom does not see plain allocations, so the allocator counts the rings. Their slots are aligned
+//! to 512 bytes, and nothing else is. loom runs a model's threads on one thread of the process, so
+//! the counts are thread-local, one set per model.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -38,10 +37,8 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
-struct RingCounter;
-
-#[global_allocator]
-static ALLOCATOR: RingCounter = RingCounter;
+/// The system's allocator, which counts.
+pub(crate) struct RingCounter;
 
 impl RingCounter {
     fn count(layout: Layout, by: isize) {

@@ -1,5 +1,4 @@
 //! Tests of the harness itself: it must refuse models that prove nothing.
-#![cfg(loom)]
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};

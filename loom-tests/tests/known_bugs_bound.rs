@@ -1,6 +1,5 @@
 //! The ways to lose a task that is bound to a thread, each caught. The state is reduced to what one
 //! lock guards; beside each mistake stands its sound twin.
-#![cfg(loom)]
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, Mutex};

@@ -1,6 +1,5 @@
 //! Broken combiners, each with a tempting mistake that the models must catch. A sound twin has no
 //! mistake.
-#![cfg(loom)]
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, Mutex};

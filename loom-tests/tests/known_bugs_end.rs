@@ -1,5 +1,4 @@
 //! The ways to end a pool too early, each caught. Beside each mistake stands its sound twin.
-#![cfg(loom)]
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};

@@ -3,7 +3,6 @@
 //! The copy keeps what the bugs are about: a tail that is claimed by CAS, slots with a flag, a
 //! consumer that passes over slots that are not full. It has a fixed number of slots and no blocks;
 //! the bugs of blocks are shown on other copies.
-#![cfg(loom)]
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -3,7 +3,6 @@
 //!
 //! A sleep is a flag, and a wake-up takes it down: a real deadlock makes loom abort the process,
 //! and a test could not tell what it caught.
-#![cfg(loom)]
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};

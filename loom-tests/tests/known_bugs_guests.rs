@@ -1,6 +1,5 @@
 //! The ways in which a guest loses a processor, a task or the end, each caught. The protocol is
 //! reduced to a word or two; beside each mistake stands its sound twin.
-#![cfg(loom)]
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};

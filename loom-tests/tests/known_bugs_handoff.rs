@@ -1,6 +1,5 @@
 //! The ways to lose a processor, a thread or the truth when processors change hands, each caught.
 //! The protocol is reduced to a flag or two; beside each mistake stands its sound twin.
-#![cfg(loom)]
 
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, Mutex};

@@ -1,6 +1,5 @@
 //! The slab and the injector, each without one of their precautions. Each is a small copy of one
 //! step, broken on purpose, and caught; a short one has its sound twin beside it.
-#![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;

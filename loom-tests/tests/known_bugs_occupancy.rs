@@ -1,5 +1,4 @@
 //! Plausible but wrong ways to reuse a slot, each caught.
-#![cfg(loom)]
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU64, AtomicUsize, Ordering};

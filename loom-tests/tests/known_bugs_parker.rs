@@ -1,6 +1,5 @@
 //! Broken parkers, each with a tempting mistake that the models must catch. Each model is there
 //! twice: it must hold for the parker without a mistake.
-#![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use filch_sync::{Arc, Mutex};

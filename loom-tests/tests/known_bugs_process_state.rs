@@ -2,7 +2,6 @@
 //! there twice: it must hold for the word without a mistake.
 //!
 //! The toy is that of `process_state`, reduced to messages and one process that is idle or not.
-#![cfg(loom)]
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};

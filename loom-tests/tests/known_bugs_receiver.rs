@@ -1,7 +1,6 @@
 //! Ways for a receiver to sleep beside an event, or without senders; each caught.
 //!
 //! The copies keep the two words that matter: the tail, or the count of senders, and the waker.
-#![cfg(loom)]
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};

@@ -3,7 +3,6 @@
 //!
 //! A sleep is a flag: a real deadlock makes loom abort the process, and a test could not tell what
 //! it caught.
-#![cfg(loom)]
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU64, Ordering};

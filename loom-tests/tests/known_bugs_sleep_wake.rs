@@ -1,6 +1,5 @@
 //! The textbook ways to lose a wake-up, each caught. The protocol here is the idle list reduced to
 //! one flag, but for external tasks, which are taken beside the shipped one.
-#![cfg(loom)]
 
 use filch_processors::protocol::Idle;
 use filch_sync::Arc;

@@ -1,6 +1,5 @@
 //! Models of `filch_slab::Occupancy`: a slot with one occupant after another, and visitors that
 //! only have a generation.
-#![cfg(loom)]
 
 use filch_slab::{Occupancy, Stale, Unpinned};
 use filch_sync::Arc;

@@ -1,5 +1,4 @@
 //! Models of the parker. loom reports a sleep that nobody ends as a deadlock.
-#![cfg(loom)]
 
 use std::time::Duration;
 

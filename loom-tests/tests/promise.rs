@@ -1,6 +1,5 @@
 //! Models of the promise, through which the exit of a spawned future reaches the one that awaits
 //! it. loom reports a lost wake-up as a deadlock, and a cell that two ends touch at once as a race.
-#![cfg(loom)]
 
 use std::future::Future;
 use std::pin::Pin;

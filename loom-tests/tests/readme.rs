@@ -1,5 +1,4 @@
 //! The model that the README shows, to the letter: a test in `tests/book` compares them.
-#![cfg(loom)]
 
 use filch_deque::Worker;
 use filch_sync::thread;

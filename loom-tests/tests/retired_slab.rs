@@ -1,16 +1,10 @@
 //! A slab whose owner leaves it while others have slots of it.
-#![cfg(loom)]
-
-#[path = "slabs/owned.rs"]
-mod owned;
-#[path = "slabs/retired.rs"]
-mod retired;
 
 use filch_slab::Slab;
 use filch_sync::{Arc, thread};
 use loom_tests::Bound;
-use owned::{bump, owned};
-use retired::told;
+
+use crate::owned::{bump, owned, told};
 
 /// Threads: main, two others. Main retires a slab of which the others have a slot each, and which
 /// they release. One of the three is told that it has the slab, when all others have left it. A

@@ -6,7 +6,6 @@
 //! the process, or its submitter turns it away. The claim: the watch is answered, by one of the two
 //! at least (the word of the watch makes that one). A failure would be a watcher that is never
 //! told.
-#![cfg(loom)]
 
 use filch_event_queue::EventQueue;
 use filch_process_state::{Disposal, Ending, ProcessState, Reason, Wake};

@@ -1,8 +1,4 @@
 //! Models of the slab: an index has one owner, who sees what the last owner did.
-#![cfg(loom)]
-
-#[path = "slabs/owned.rs"]
-mod owned;
 
 use std::mem::MaybeUninit;
 
@@ -10,7 +6,8 @@ use filch_slab::Slab;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, beside, beside_both};
-use owned::{bump, owned};
+
+use crate::owned::{bump, owned};
 
 /// Threads: main, one other. Both take the first slot of an empty slab, so both construct its page,
 /// and both want index 0. One page must be installed, the other freed; the indices must be 0 and 1.

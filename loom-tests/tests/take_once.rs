@@ -1,7 +1,6 @@
 //! Models of a value with two owners, of which the first to take it gets it: a deadline and an
 //! answer race for a call in this way. loom reports a read or a free of what the other still writes
 //! as a race, and a value that nobody drops as a leak.
-#![cfg(loom)]
 
 use filch_promise::{TakeOnce, take_once_with};
 use filch_sync::cell::UnsafeCell;

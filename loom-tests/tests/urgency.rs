@@ -6,7 +6,6 @@
 //! The claim: the first turn that begins after that call finds the signal at the latest, whichever
 //! turn cleared the bit. A failure would be a process that ends, or is upgraded, some steps too
 //! late.
-#![cfg(loom)]
 
 use filch_process_state::{LetGo, Reason, Wake};
 use filch_scheduler::table::{ENDS, Item, Placement, Slot, Table, URGENT};

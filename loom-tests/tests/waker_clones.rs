@@ -5,7 +5,6 @@
 //! the future's handle is dropped; a third thread seizes the future and counts. If it finds no
 //! clone, it says that nobody will ever wake this future. Clones and the handle are pins on the
 //! real slot.
-#![cfg(loom)]
 
 use filch_process_state::{LetGo, Reason};
 use filch_scheduler::table::{Placement, Slot, Table};

@@ -1,7 +1,6 @@
 //! A walk through a table that fills: the handshake between `Handle::cancel_all` and
 //! `Handle::submit` of the scheduler, with the real slab and the real occupancies. There is no
 //! fence in it: both sides pass through RMWs of the same words.
-#![cfg(loom)]
 
 use filch_slab::{Occupancy, Slab, Stale, Unpinned};
 use filch_sync::Arc;

@@ -9,7 +9,7 @@ use filch_deque::{Request, Steal, Stealer};
 use filch_sync::thread;
 use loom_tests::{Bound, Crossing};
 
-use crate::{
+use super::{
     assert_ascending, assert_each_once, biased, drain, insist, insistent_thief, share_three_items,
     steal_surely,
 };
@@ -244,7 +244,7 @@ fn workers_rob_each_other() {
     Bound::preemptions(1, 3_300).check("biased: mutual steal-half", || {
         let [left, right] = [(); 2].map(|()| biased(2));
         let (left_end, right_end) = (left.stealer(), right.stealer());
-        let third = crate::thief(left.stealer(), 1);
+        let third = super::thief(left.stealer(), 1);
         let other = thread::spawn(move || {
             right.push(2);
             right.push(3);

@@ -4,8 +4,8 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::Bound;
 
-use crate::rings::the_owner_goes;
-use crate::{
+use super::rings::the_owner_goes;
+use super::{
     assert_each_once, biased, biased_after, drain, insist, insistent_thief, push_and_pop,
     push_beside,
 };

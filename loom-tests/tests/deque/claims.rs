@@ -4,7 +4,7 @@ use filch_deque::{Steal, Stealer, Worker};
 use filch_sync::thread;
 use loom_tests::Bound;
 
-use crate::{
+use super::{
     InPeace, assert_ascending, assert_each_once, drain, half_thief, share_three_items, thief,
 };
 

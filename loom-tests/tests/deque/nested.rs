@@ -4,7 +4,7 @@ use filch_deque::Worker;
 use filch_sync::thread::JoinHandle;
 use loom_tests::Bound;
 
-use crate::{
+use super::{
     InPeace, assert_ascending, assert_each_once, biased, biased_after, insistent_thief, thief,
 };
 

@@ -4,7 +4,7 @@ use filch_deque::{Steal, Worker};
 use filch_sync::thread;
 use loom_tests::{Bound, Crossing};
 
-use crate::{
+use super::{
     InPeace, assert_ascending, assert_each_once, biased, drain, insistent_thief, pop_all_beside,
     steal_surely, thief,
 };

@@ -6,7 +6,7 @@ use filch_deque::Worker;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing};
 
-use crate::{
+use super::{
     InPeace, assert_ascending, assert_each_once, biased_after, drain, half_thief, insist,
     push_and_pop, push_beside_a_thief, thief,
 };

@@ -9,7 +9,7 @@ use filch_sync::atomic::{AtomicBool, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::Bound;
 
-use crate::InPeace;
+use super::InPeace;
 
 /// Two threads: an owner pushes and looks for sleepers; a thief looks a last time. A failure: the
 /// owner sees none, and the thief nothing: the item waits, and its thief sleeps.

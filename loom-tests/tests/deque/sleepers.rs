@@ -11,7 +11,7 @@ use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::Bound;
 
-use crate::{InPeace, assert_each_once, biased, drain, insist, steal_surely};
+use super::{InPeace, assert_each_once, biased, drain, insist, steal_surely};
 
 /// The outcomes without the one in which neither sees the other: whether the owner sees the thief,
 /// and the thief what was pushed.
@@ -319,7 +319,7 @@ fn a_sleeper_is_told_although_another_thief_was_answered() {
         .outcomes("biased: a sleeper, a thief that asks, two pushes", || {
             let worker = biased(4);
             let sleeper = Sleeper::new(&worker);
-            let thief = crate::thief(worker.stealer(), 2);
+            let thief = super::thief(worker.stealer(), 2);
             let mut seen = false;
             for item in 0..2 {
                 worker.push(item);

@@ -1,11 +1,11 @@
-//! A deterministic allocator for blocks: last freed, first reused.
+//! A deterministic allocator for blocks, on top of another: last freed, first reused.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::{ptr, thread};
 
 /// The alignment of blocks, which nothing else has: that of their events, see
-/// [`Event`](crate::queue::Event).
+/// [`Event`](super::queue::Event).
 const BLOCK_ALIGN: usize = 32;
 /// Bytes of a block with three slots, as the checker has them.
 const SMALL: usize = 296;
@@ -15,10 +15,7 @@ const CHUNK: Layout = match Layout::from_size_align(8192, BLOCK_ALIGN) {
     Err(_) => unreachable!(),
 };
 
-struct BlockPool;
-
-#[global_allocator]
-static ALLOCATOR: BlockPool = BlockPool;
+pub(crate) struct BlockPool<A>(pub(crate) A);
 
 // loom runs all threads of a model on one thread of the system.
 thread_local! {
@@ -54,19 +51,19 @@ fn is_block(layout: Layout) -> bool {
 }
 
 // SAFETY: chunks are as large and as aligned as the largest layout that gets one; everything else
-// is the system's.
-unsafe impl GlobalAlloc for BlockPool {
+// is the other allocator's.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for BlockPool<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !is_block(layout) {
             // SAFETY: as ours.
-            return unsafe { System.alloc(layout) };
+            return unsafe { self.0.alloc(layout) };
         }
         LIVE.set(LIVE.get() + 1);
         LIVE_LARGE.set(LIVE_LARGE.get() + usize::from(is_large(layout)));
         let chunk = FREE.get();
         if chunk.is_null() {
             // SAFETY: the size is not zero.
-            return unsafe { System.alloc(CHUNK) };
+            return unsafe { self.0.alloc(CHUNK) };
         }
         // SAFETY: a free chunk begins with the address of the next.
         FREE.set(unsafe { chunk.cast::<*mut u8>().read() });
@@ -76,7 +73,7 @@ unsafe impl GlobalAlloc for BlockPool {
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if !is_block(layout) {
             // SAFETY: as ours.
-            return unsafe { System.dealloc(pointer, layout) };
+            return unsafe { self.0.dealloc(pointer, layout) };
         }
         LIVE.set(LIVE.get() - 1);
         LIVE_LARGE.set(LIVE_LARGE.get() - usize::from(is_large(layout)));

@@ -3,7 +3,7 @@
 use filch_sync::Arc;
 use loom_tests::Bound;
 
-use crate::queue::{Queue, drain_beside_two, interleavings, producer};
+use super::queue::{Queue, drain_beside_two, interleavings, producer};
 
 /// Two threads find the queue without a block, and both bring one. One block is installed, the
 /// loser's claim goes to its second slot (or, with one slot per block, the loser's block follows),

@@ -5,8 +5,8 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, beside, beside_both};
 
-use crate::block_pool::NoneLeft;
-use crate::queue::{Event, Queue, producer};
+use super::block_pool::NoneLeft;
+use super::queue::{Event, Queue, producer};
 
 /// Two pushes race a close and the drain after it. Each event is handed back, or delivered, by that
 /// drain or by a later one when its push was still under way.

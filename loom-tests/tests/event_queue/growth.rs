@@ -3,8 +3,8 @@
 use filch_sync::Arc;
 use loom_tests::Bound;
 
-use crate::block_pool::large_blocks;
-use crate::queue::{
+use super::block_pool::large_blocks;
+use super::queue::{
     Queue, drain_behind_a_slot_in_flight, drain_beside_two, interleavings, numbers, producer,
 };
 

@@ -5,7 +5,7 @@ use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use loom_tests::{Bound, beside, beside_both};
 
-use crate::queue::{Event, Queue};
+use super::queue::{Event, Queue};
 
 /// The fate of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

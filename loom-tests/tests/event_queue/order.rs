@@ -6,7 +6,7 @@ use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
 use loom_tests::{Bound, beside_both, tell};
 
-use crate::queue::{Queue, drain_behind_a_slot_in_flight, producer, stalled_producer};
+use super::queue::{Queue, drain_behind_a_slot_in_flight, producer, stalled_producer};
 
 /// A has claimed the first slot (the queue is not empty any more, and only A pushes), but perhaps
 /// not filled it. The main thread pushes behind it and drains: it gets the event that it pushed

@@ -5,7 +5,7 @@ use filch_sync::Arc;
 use filch_sync::thread::{self, JoinHandle};
 use loom_tests::Crossing;
 
-use crate::block_pool::NoneLeft;
+use super::block_pool::NoneLeft;
 
 /// An event: a value, aligned as nothing else in the models, so that their allocator knows a block.
 #[repr(align(32))]

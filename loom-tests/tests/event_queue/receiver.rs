@@ -9,7 +9,7 @@ use filch_event_queue::{Receiver, RecvError, Sender, channel};
 use filch_sync::thread::{self, JoinHandle};
 use loom_tests::{Bound, Crossing, beside_both, tell};
 
-use crate::block_pool::NoneLeft;
+use super::block_pool::NoneLeft;
 
 /// An event with a number, so large that a block has few slots, and aligned so that the allocator
 /// of the models knows it.

@@ -3,7 +3,7 @@
 use filch_sync::{Arc, thread};
 use loom_tests::Bound;
 
-use crate::queue::{Queue, producer};
+use super::queue::{Queue, producer};
 
 /// Events up to `before` are there. A producer pushes those up to `all`, while the consumer takes
 /// one at a time until it is told that there are no more. Returns how many it had by then.

@@ -3,7 +3,7 @@
 use filch_sync::Arc;
 use loom_tests::Bound;
 
-use crate::queue::{Queue, drain_beside_two, interleavings, producer};
+use super::queue::{Queue, drain_beside_two, interleavings, producer};
 
 /// Two producers cross a boundary each, while the consumer drains: it keeps the block that it
 /// leaves, and each of the two may take that, or miss it and ask the allocator. A block that two

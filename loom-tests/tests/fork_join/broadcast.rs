@@ -6,7 +6,7 @@ use filch_fork_join::protocol::{Latch, Thief, wait};
 use filch_sync::Arc;
 use loom_tests::{Bound, beside};
 
-use crate::{Plain, registered, shared};
+use super::{Plain, registered, shared};
 
 /// Two threads: one has a job run on both, and waits for the end of it; the other one waits for a
 /// branch, which ends after that, and may sleep before it is told. Each runs its share once. A

@@ -7,7 +7,7 @@ use filch_parker::Parker;
 use filch_sync::thread;
 use loom_tests::Bound;
 
-use crate::{Plain, registered, shared_with_a_host};
+use super::{Plain, registered, shared_with_a_host};
 
 /// Two threads: an outside thread has work done, which panics or not, and sleeps meanwhile; the
 /// host's thread sleeps until it is told. A failure: either sleeps for ever (a deadlock), the

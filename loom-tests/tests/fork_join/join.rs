@@ -4,7 +4,7 @@ use filch_fork_join::Worker;
 use filch_parker::Parker;
 use loom_tests::Bound;
 
-use crate::{Plain, registered, shared, thief};
+use super::{Plain, registered, shared, thief};
 
 /// A branch of a join: it runs once, after the join began and before the join ends.
 struct Branch<'fork> {

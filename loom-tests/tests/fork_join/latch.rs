@@ -5,7 +5,7 @@ use filch_parker::Parker;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, beside};
 
-use crate::{Plain, registered, shared};
+use super::{Plain, registered, shared};
 
 /// The latch's word before the job begins, in place of a kind.
 const HELD: u64 = 8 << 40 | 8;

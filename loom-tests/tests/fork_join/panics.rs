@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use loom_tests::Bound;
 
-use crate::{Plain, registered, shared, thief};
+use super::{Plain, registered, shared, thief};
 
 /// A panic without the hook.
 fn give_up(what: &'static str) -> ! {

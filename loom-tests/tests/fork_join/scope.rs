@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use filch_fork_join::Worker;
 use loom_tests::Bound;
 
-use crate::{Plain, registered, shared, thief};
+use super::{Plain, registered, shared, thief};
 
 /// A cell that a job of a scope borrows: it runs once, after what was before it, and the scope's
 /// end is after it.

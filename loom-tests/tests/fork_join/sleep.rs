@@ -10,7 +10,7 @@ use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, beside};
 
-use crate::{Threads, registered, shared, shared_by, shared_with_a_host};
+use super::{Threads, registered, shared, shared_by, shared_with_a_host};
 
 /// Two threads: one publishes and chooses a sleeper, the other says that it is about to sleep and
 /// looks. A failure: the sleeper does not see what was published, and was not chosen.

@@ -10,8 +10,8 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, beside, beside_both};
 
-use crate::calls::{comes_back, takes_a_task};
-use crate::pool::Pool;
+use super::calls::{comes_back, takes_a_task};
+use super::pool::Pool;
 
 /// The tasks that have been found for the only bound machine.
 pub(crate) struct Queue(AtomicUsize);

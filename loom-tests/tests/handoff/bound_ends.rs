@@ -6,8 +6,8 @@ use filch_processors::protocol::{AfterBound, Grant};
 use filch_sync::{Arc, Mutex, thread};
 use loom_tests::{Bound, beside, beside_both};
 
-use crate::bound::{Queue, bind, called, handed_over, with_a_bound_one, work_bound};
-use crate::pool::Pool;
+use super::bound::{Queue, bind, called, handed_over, with_a_bound_one, work_bound};
+use super::pool::Pool;
 
 /// The pool is stopped as a task is found for the bound machine. The task runs, the processor goes
 /// idle, and then all are told to exit. A failure is a deadlock, a task

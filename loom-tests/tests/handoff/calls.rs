@@ -5,7 +5,7 @@ use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, beside};
 
-use crate::pool::Pool;
+use super::pool::Pool;
 
 /// Brings the machine back from its call, on a thread of its own: with a processor, or in line for
 /// one.

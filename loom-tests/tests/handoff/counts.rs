@@ -2,7 +2,7 @@
 
 use loom_tests::{Bound, beside};
 
-use crate::pool::Pool;
+use super::pool::Pool;
 
 /// Two processors; both have been idle, one above the other. Now the upper one goes idle alone. The
 /// number beneath it is written beside the word: an observer must not read what was written the

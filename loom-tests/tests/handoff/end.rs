@@ -7,7 +7,7 @@ use filch_processors::protocol::Grant;
 use filch_sync::atomic::Ordering;
 use loom_tests::{Bound, beside};
 
-use crate::pool::Pool;
+use super::pool::Pool;
 
 /// Makes both machines exit, as they are told; before that, perhaps, they are told to look for
 /// something that has been taken already.

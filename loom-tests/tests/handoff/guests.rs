@@ -6,8 +6,8 @@ use filch_processors::protocol::{Grant, Permit};
 use filch_sync::atomic::Ordering;
 use loom_tests::{Bound, beside};
 
-use crate::end::all_leave;
-use crate::pool::Pool;
+use super::end::all_leave;
+use super::pool::Pool;
 
 /// A guest's processor, and the machine that waits for it.
 type Visit = (Permit, usize);

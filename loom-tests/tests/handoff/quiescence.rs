@@ -5,7 +5,7 @@ use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use loom_tests::{Bound, beside};
 
-use crate::pool::Pool;
+use super::pool::Pool;
 
 /// One processor, whose machine takes the last task, schedules another one while it runs, takes
 /// that, and goes idle, as an observer asks. There is no moment with all processors idle before the

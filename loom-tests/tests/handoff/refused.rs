@@ -6,8 +6,8 @@ use filch_processors::protocol::Permit;
 use filch_sync::Arc;
 use loom_tests::{Bound, beside};
 
-use crate::bound::bind;
-use crate::pool::Pool;
+use super::bound::bind;
+use super::pool::Pool;
 
 /// Two processors. Machine 0 runs on one, the other is idle, without a thread; and the system gives
 /// none.

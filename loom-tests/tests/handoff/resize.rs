@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use loom_tests::{Bound, beside};
 
-use crate::pool::Pool;
+use super::pool::Pool;
 
 /// There is to be one processor instead of two, just as the second one goes idle. Either it sees
 /// the new number, or the sweep sees it on the stack: it is inactive in the end, and its machine a

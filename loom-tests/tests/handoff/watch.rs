@@ -8,8 +8,8 @@ use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use loom_tests::{Bound, beside};
 
-use crate::end::all_leave;
-use crate::pool::Pool;
+use super::end::all_leave;
+use super::pool::Pool;
 
 /// Machine 0 runs on processor 0; machine 1 has gone idle and watches that.
 fn watched() -> (Arc<Pool>, Permit) {

@@ -6,7 +6,7 @@ use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use loom_tests::{Bound, beside};
 
-use crate::pool::Pool;
+use super::pool::Pool;
 
 /// The queues of the pool, and the tasks that have given way.
 struct Queues {

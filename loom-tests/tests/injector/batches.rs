@@ -5,7 +5,7 @@ use filch_sync::thread;
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing};
 
-use crate::tracked::{
+use super::tracked::{
     Queue, assert_delivered, drain, pop, pop_batch, producer, queue, take_beside,
 };
 

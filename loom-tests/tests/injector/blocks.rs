@@ -4,7 +4,7 @@
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing};
 
-use crate::tracked::{assert_delivered, consumer, drain, pop, producer, queue, take_beside};
+use super::tracked::{assert_delivered, consumer, drain, pop, producer, queue, take_beside};
 
 /// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may
 /// abandon the last slot of a block: the producer is then the last user and must recycle it. A

@@ -5,7 +5,7 @@ use filch_sync::{Arc, thread};
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, beside_both};
 
-use crate::tracked::{
+use super::tracked::{
     assert_delivered, consumer, drain, pop, pop_batch, producer, queue, queue_with_backoff,
     take_beside,
 };

@@ -8,7 +8,7 @@ use filch_sync::thread;
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, beside_both};
 
-use crate::tracked::{assert_delivered, drain, pop, producer, queue, queue_with_backoff};
+use super::tracked::{assert_delivered, drain, pop, producer, queue, queue_with_backoff};
 
 /// Threads: main has claimed a block of three and left it, and its sink panics, with one item of
 /// the batch in its slot; a producer wants a block, and fills all its slots. Main drops the item

@@ -5,7 +5,7 @@ use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use filch_sync::cell::UnsafeCell;
 use loom_tests::Crossing;
 
-use crate::TAG;
+use super::TAG;
 
 /// The bug of a [`BiasedMiniature`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

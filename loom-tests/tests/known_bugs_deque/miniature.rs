@@ -5,7 +5,7 @@ use filch_sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use loom_tests::{Bound, beside};
 
-use crate::{TAG, assert_each_once};
+use super::{TAG, assert_each_once};
 
 /// The bug of a [`Miniature`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
 use loom_tests::{Bound, beside_both};
 
-use crate::biased_miniature::{BiasedMiniature, Bug, Owner};
+use super::biased_miniature::{BiasedMiniature, Bug, Owner};
 
 const SYMPTOM: &str = "asleep beside an item";
 

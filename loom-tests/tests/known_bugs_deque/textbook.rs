@@ -4,7 +4,7 @@ use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use loom_tests::{Bound, beside};
 
-use crate::assert_each_once;
+use super::assert_each_once;
 
 /// The deque of Chase and Lev, with the orderings of Lê and others (`PPoPP` 2013), in a ring that
 /// does not grow.

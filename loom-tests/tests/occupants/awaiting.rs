@@ -7,7 +7,7 @@ use filch_parker::Parker;
 use filch_sync::Arc;
 use loom_tests::{Awake, Bound};
 
-use crate::exit::Ending;
+use super::exit::Ending;
 
 impl Ending {
     fn poll(&self, waker: &StdArc<Awake>) -> Poll<Arc<usize>> {

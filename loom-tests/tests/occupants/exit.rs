@@ -8,7 +8,7 @@ use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing};
 
-use crate::{Table, assert_given_back, next_occupant, one_occupant};
+use super::{Table, assert_given_back, next_occupant, one_occupant};
 
 /// A process whose end is near: a worker has it, and will end it with `output`.
 pub(crate) struct Ending {

@@ -5,7 +5,7 @@ use filch_scheduler::Pid;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, beside, beside_both};
 
-use crate::{Table, assert_given_back, next_occupant, one_occupant};
+use super::{Table, assert_given_back, next_occupant, one_occupant};
 
 fn end(table: &Table, pid: Pid) {
     // SAFETY: the caller has started it, and ends it once.

@@ -5,7 +5,7 @@ use filch_scheduler::{Node, Pid};
 use filch_sync::Arc;
 use loom_tests::{Bound, beside};
 
-type Processes = Table<crate::processes::Model>;
+type Processes = Table<super::processes::Model>;
 
 /// A process that has begun and ended, but for the pin of its handle, in the first slot.
 pub(crate) fn ended(table: &Processes) -> Pid {

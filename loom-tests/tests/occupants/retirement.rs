@@ -6,11 +6,11 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::Bound;
 
-use crate::pins::ended;
+use super::pins::ended;
 
 /// The table that is freed, with a cell in place of its memory.
 struct Memory {
-    table: Table<crate::processes::Model>,
+    table: Table<super::processes::Model>,
     is_freed: UnsafeCell<bool>,
 }
 
@@ -37,7 +37,7 @@ impl Memory {
         assert!(!before, "freed twice");
     }
 
-    fn slot(&self, index: u32) -> &Slot<crate::processes::Model> {
+    fn slot(&self, index: u32) -> &Slot<super::processes::Model> {
         self.table.slot(index)
     }
 

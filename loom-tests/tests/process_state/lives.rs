@@ -5,7 +5,7 @@ use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use loom_tests::{Bound, Crossing, beside, beside_both};
 
-use crate::toy::{End, Toy};
+use super::toy::{End, Toy};
 
 /// Three threads. One worker runs the process and yields, idles or blocks; a waker may enqueue it;
 /// a second worker takes the entry. The first turn's writes into the process must be ordered before

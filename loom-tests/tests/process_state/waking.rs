@@ -4,7 +4,7 @@ use filch_process_state::{Reason, State, Wake};
 use filch_sync::atomic::Ordering;
 use loom_tests::{Bound, beside};
 
-use crate::toy::{End, Toy};
+use super::toy::{End, Toy};
 
 /// Two threads: a waker against the worker that runs the process and lets go of it. One of them
 /// gets `Enqueue`, or nobody does if the queued turn already saw the event. A lost wake-up shows as

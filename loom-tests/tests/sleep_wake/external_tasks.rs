@@ -3,7 +3,7 @@
 use filch_sync::atomic::Ordering;
 use loom_tests::{Bound, beside};
 
-use crate::Pool;
+use super::Pool;
 
 impl Pool {
     /// A processor without a task takes external tasks until there is none, and sleeps; how many.

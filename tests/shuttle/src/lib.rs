@@ -10,7 +10,7 @@
 //! A lost wake-up shows as a deadlock, which shuttle detects: no test here has a clock or a time
 //! limit.
 //!
-//! Run with `cargo xtask shuttle`; a file here is empty without `--cfg shuttle`.
+//! Run with `cargo xtask shuttle`; all is empty here without `--cfg shuttle`.
 #![cfg(shuttle)]
 
 use std::fmt::Display;

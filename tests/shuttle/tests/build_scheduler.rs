@@ -1,6 +1,5 @@
 //! The build scheduler: picks against cancels, completions, withdrawals, lost workers and the
 //! stop.
-#![cfg(shuttle)]
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
 //! Whole engines of two schedulers, each driven by a thread of the test.
-#![cfg(shuttle)]
 
 use filch_engine::{Completed, Context, Engine, Exit, LocalScheduler, Scheduler, Worker};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};

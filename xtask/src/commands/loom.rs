@@ -2,19 +2,15 @@
 //!
 //! The harness in `loom-tests/src/lib.rs` prints one `model` line per model.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::fs;
-use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use crate::support::Result;
 use crate::support::explore::Harness;
-use crate::support::process::{Tree, root, sources};
-use crate::support::programs::{self, Test};
+use crate::support::process::{Tree, root};
+use crate::support::programs;
 use crate::support::tally::Tally;
 
 #[derive(Args, Default)]
@@ -83,8 +79,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// Builds the models, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
-    let filter = options.filter.as_deref().unwrap_or_default();
-    let models = models_named(filter)?;
+    let mut build = build(&Tree::named("loom"));
+    let models = programs::select(&mut build, TESTS, options.filter.as_deref())?;
     let started = Instant::now();
     let (lines, tally) = options.harness().explore(&models)?;
     let executions = lines.iter().filter_map(|line| line[3].parse::<u64>().ok());
@@ -94,88 +90,13 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Builds the programs of `loom-tests` that hold a model whose full name contains `filter`, and
-/// lists these models.
-fn models_named(filter: &str) -> Result<Vec<Test>> {
-    let shown = names()?;
-    let meant = shown.iter().filter(|name| name.contains(filter));
-    let files: BTreeSet<_> = meant.filter_map(|name| name.split("::").next()).collect();
-    if files.is_empty() {
-        return Err(format!("no model's name contains `{filter}`").into());
-    }
-    let mut models = models(&Tree::named("loom"), &files)?;
-    // A model that the sources do not show would never be found by its name.
-    let listed: BTreeSet<_> = models.iter().map(Test::to_string).collect();
-    let is_built = |name: &&String| name.split("::").next().is_some_and(|of| files.contains(of));
-    let shown: BTreeSet<_> = shown.iter().filter(is_built).cloned().collect();
-    if let Some(model) = listed.symmetric_difference(&shown).next() {
-        return Err(format!("{model}: the sources show no such model, or no program").into());
-    }
-    models.retain(|model| model.to_string().contains(filter));
-    Ok(models)
-}
-
-/// Builds these files of `loom-tests` in a tree, and lists their tests, ordered by file.
-pub(crate) fn models(tree: &Tree, files: &BTreeSet<&str>) -> Result<Vec<Test>> {
+/// The build of the models in a tree.
+pub(crate) fn build(tree: &Tree) -> Command {
     let mut build = tree.cargo();
     build.args(["test", "--no-run", "--package", "loom-tests"]);
     build.args(["--profile", "loom"]);
-    build.args(files.iter().flat_map(|file| ["--test", file]));
-    programs::tests(&mut build, &["test"])
+    build
 }
 
-const TESTS: &str = "loom-tests/tests";
-
-/// Reads the full names of all models from the sources: a program that holds none of those that are
-/// asked for need not be built.
-pub(crate) fn names() -> Result<BTreeSet<String>> {
-    let mut names = BTreeSet::new();
-    for file in sources(TESTS)? {
-        let text = fs::read_to_string(root().join(&file))?;
-        let module = place(file.strip_prefix(TESTS)?);
-        names.extend(tests_of(&text).map(|test| format!("{module}{test}")));
-    }
-    Ok(names)
-}
-
-/// The program that a file belongs to, and its module there: `deque::claims::` for
-/// `deque/claims.rs`.
-fn place(file: &Path) -> String {
-    let file = file.with_extension("");
-    let parts = file.iter().filter_map(OsStr::to_str);
-    let parts = parts.filter(|part| *part != "main" && *part != "mod");
-    parts.map(|part| format!("{part}::")).collect()
-}
-
-/// The names of the functions under `#[test]`.
-fn tests_of(text: &str) -> impl Iterator<Item = &str> {
-    let mut lines = text.lines().map(str::trim_start);
-    std::iter::from_fn(move || {
-        lines.find(|line| *line == "#[test]")?;
-        let function = lines.find_map(|line| line.strip_prefix("fn "))?;
-        function.split('(').next()
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::{place, tests_of};
-
-    #[test]
-    fn a_files_tests_belong_to_a_program_and_a_module() {
-        let placed = |file| place(Path::new(file));
-        assert_eq!(placed("walk.rs"), "walk::");
-        assert_eq!(placed("deque/main.rs"), "deque::");
-        assert_eq!(placed("deque/claims.rs"), "deque::claims::");
-        assert_eq!(placed("a/b/mod.rs"), "a::b::");
-    }
-
-    #[test]
-    fn attributes_may_stand_between_the_mark_and_the_function() {
-        let text = "fn no() {}\n#[test]\nfn one() {}\n\
-                    #[test]\n#[should_panic(expected = \"x\")]\nfn two() {\n";
-        assert!(tests_of(text).eq(["one", "two"]));
-    }
-}
+/// The folder of the models' sources.
+pub(crate) const TESTS: &str = "loom-tests/tests";

@@ -57,12 +57,8 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     let mut build = cargo_in("shuttle");
     build.args(["test", "--no-run", "--package", "shuttle-tests"]);
     build.args(["--profile", "loom"]);
-    let mut tests = programs::tests(&mut build, &["test"])?;
-    let filter = options.filter.as_deref().unwrap_or_default();
-    tests.retain(|test| test.to_string().contains(filter));
-    if tests.is_empty() {
-        return Err(format!("no test's name contains `{filter}`").into());
-    }
+    let filter = options.filter.as_deref();
+    let tests = programs::select(&mut build, "tests/shuttle/tests", filter)?;
     let asked = [
         ("FILCH_SHUTTLE_SCHEDULES", &options.schedules),
         ("FILCH_SHUTTLE_SEED", &options.seed),

@@ -9,6 +9,7 @@ use clap::Args;
 use crate::commands::{loom, shuttle};
 use crate::support::Result;
 use crate::support::metadata::Workspace;
+use crate::support::parallel;
 use crate::support::process::{BESIDE, cargo_in, run_within, runs};
 use crate::support::programs;
 use crate::support::stages::Stages;
@@ -65,33 +66,46 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
     stages.run(name("unit, property and integration tests"), || {
         let mut command = cargo_in(place);
         if runs("cargo-nextest", "--version") {
-            // Some only wait, for threads that are left to themselves.
-            let threads = 2 * thread::available_parallelism()?.get();
-            command.args(["nextest", "run", "--test-threads", &threads.to_string()]);
+            command.args(["nextest", "run"]);
         } else {
             command.args(["test", "--lib", "--bins", "--tests"]);
         }
-        command.args(["--workspace", "--no-fail-fast"]);
+        // Some only wait, seconds long, for threads that are left to themselves.
+        let threads = (4 * thread::available_parallelism()?.get()).to_string();
+        command.envs(["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"].map(|name| (name, &threads)));
+        command.args(workspace(place)).arg("--no-fail-fast");
         command.args(left_out.iter().flat_map(|package| ["--exclude", package]));
         tests(&mut command)
     });
     if place != "rivals" {
-        // Cargo would build all that the benches need, which have no such tests.
-        let but = ["", " --exclude filch-operations"][usize::from(place.is_empty())];
-        let tests = format!("test --workspace{but} --no-fail-fast --doc");
+        let of = workspace(place).join(" ");
+        let tests = format!("test {of} --no-fail-fast --doc");
         let title = name("documentation tests");
         stages.add(&format!("{title} | {place} | {tests}"));
         stages.run(name("examples"), || examples(place));
     }
 }
 
+/// The packages of a workspace that have tests. With the benches, which have none, cargo would
+/// build all that they need, and what they share with the others in two ways.
+fn workspace(place: &str) -> &'static [&'static str] {
+    match place {
+        "" => &["--workspace", "--exclude", "filch-operations"],
+        _ => &["--workspace"],
+    }
+}
+
 /// Runs the examples, which the tests' build has built: each must end by itself, and well.
 fn examples(place: &str) -> Result<Tally> {
-    let mut tally = Tally::default();
     let mut build = cargo_in(place);
-    build.args(["build", "--quiet", "--workspace", "--examples"]);
-    for (name, program) in programs::build(&mut build, &["example"])? {
-        let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
+    build.args(["build", "--quiet", "--examples"]);
+    build.args(workspace(place));
+    let programs = programs::build(&mut build, &["example"])?;
+    let ends = parallel::map(&programs, |(_, program)| {
+        run_within(&mut Command::new(program), EXAMPLE_LIMIT)
+    })?;
+    let mut tally = Tally::default();
+    for ((name, _), ended) in programs.iter().zip(ends) {
         let passed = ended.status.is_some_and(|status| status.success());
         println!("{name}: {}", ["FAILED", "ok"][usize::from(passed)]);
         print!("{}", if passed { "" } else { &*ended.output });

@@ -22,7 +22,7 @@ pub(crate) struct Harness {
     pub(crate) folder: PathBuf,
     /// Variables for the tests.
     pub(crate) environment: Vec<(&'static str, String)>,
-    /// Tests in a file of this name may explore nothing.
+    /// Tests in a module of this name may explore nothing.
     pub(crate) about_itself: &'static str,
     /// Kills a test, and counts it as failed, once it has run for this long.
     pub(crate) limit: Duration,
@@ -45,14 +45,11 @@ impl Harness {
         let ended = AtomicUsize::new(0);
         let outcomes = parallel::map(tests, |test| self.run(test, tests.len(), &ended))?;
         let (mut table, mut tally) = (Table::new(self.fields), Tally::default());
-        let mut file = "";
-        for (test, outcome) in tests.iter().zip(&outcomes) {
-            if test.file != file {
-                file = &test.file;
-                table.group(&format!("--test {file}"));
-            }
-            let rows = outcome.explored.iter();
-            rows.for_each(|row| table.row(row.clone()));
+        for outcome in &outcomes {
+            outcome
+                .explored
+                .iter()
+                .for_each(|row| table.row(row.clone()));
             tally += Tally::of(outcome.failure.is_none());
         }
         println!("{table}");
@@ -60,7 +57,7 @@ impl Harness {
             let verdict = outcome.failure.as_deref();
             if verdict.is_some() || self.shows_all {
                 let verdict = verdict.unwrap_or("passed");
-                println!("---- {test}: {verdict}\n{}", outcome.output);
+                println!("---- {}: {verdict}\n{}", test.name, outcome.output);
             }
         }
         let explored = outcomes.into_iter().flat_map(|outcome| outcome.explored);
@@ -79,7 +76,7 @@ impl Harness {
             Some(_) if tests_tally(&ended.output) != Tally::of(true) => {
                 Some("the test is ignored, or did not run".to_owned())
             }
-            Some(_) if explored.is_empty() && test.file != self.about_itself => {
+            Some(_) if explored.is_empty() && test.module() != self.about_itself => {
                 Some("it passed without exploring anything".to_owned())
             }
             Some(_) => None,
@@ -87,8 +84,8 @@ impl Harness {
         let number = number.fetch_add(1, Ordering::Relaxed) + 1;
         let verdict = failure.as_ref().map_or("", |_| "FAILED ");
         let seconds = ended.elapsed.as_secs_f64();
-        println!("[{number}/{of}] {verdict}{test}  {seconds:.1} s");
-        note_time(seconds, &test.to_string());
+        println!("[{number}/{of}] {verdict}{}  {seconds:.1} s", test.name);
+        note_time(seconds, &test.name);
         Ok(Outcome {
             explored,
             output: ended.output,

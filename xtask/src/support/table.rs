@@ -23,18 +23,12 @@ impl Table {
     pub(crate) fn row(&mut self, cells: impl Into<Vec<String>>) {
         self.rows.push(cells.into());
     }
-
-    /// A line that interrupts the columns.
-    pub(crate) fn group(&mut self, name: &str) {
-        self.row([format!("\n{name}")]);
-    }
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            let cells = cells.filter(|cell| !cell.starts_with('\n'));
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<_> = (0..self.right.len()).map(width).collect();
@@ -60,13 +54,10 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
         let mut table = Table::new(&["name", ">count"]);
-        table.group("a group's name may be longer");
         table.row(["deque".into(), "7".into()]);
         table.row(["q".into(), "1234567".into()]);
         let expected = "\
 name     count\n\
-\n\
-a group's name may be longer\n\
 deque        7\n\
 q      1234567\n";
         assert_eq!(table.to_string(), expected);

@@ -3,7 +3,7 @@
 use filch_fork_join::Worker;
 use shuttle_tests::explore;
 
-use crate::{Arrivals, fork_small_jobs, on_pool, pause};
+use super::{Arrivals, fork_small_jobs, on_pool, pause};
 
 /// The way in which the jobs of a meeting are forked, all but the first.
 type Form = fn(&Worker, usize, &(dyn Fn() + Sync));

@@ -7,7 +7,7 @@ use filch_fork_join::Worker;
 use shuttle::sync::{Condvar, Mutex};
 use shuttle_tests::explore;
 
-use crate::{fork_small_jobs, on_pool, pause};
+use super::{fork_small_jobs, on_pool, pause};
 
 /// The number of items that go through a channel.
 const ITEMS: usize = 3;

@@ -3,7 +3,7 @@
 use filch_fork_join::{Config, Pool, Worker};
 use shuttle_tests::explore;
 
-use crate::{Arrivals, fork_small_jobs, on_pool, pause};
+use super::{Arrivals, fork_small_jobs, on_pool, pause};
 
 /// Three threads, all in jobs of a scope. Each job spawns another one while the others may still be
 /// busy, and ends; the body sleeps until all six have run. A failure is a deadlock: nobody finds a

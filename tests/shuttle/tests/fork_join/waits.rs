@@ -4,7 +4,7 @@ use filch_fork_join::{Config, Worker};
 use filch_parker::Parker;
 use shuttle_tests::explore;
 
-use crate::{Arrivals, fork_small_jobs, on_pool, on_pool_as, pause};
+use super::{Arrivals, fork_small_jobs, on_pool, on_pool_as, pause};
 
 /// Two threads. One forks and joins up to a hundred times, then forks a job and parks in the leaf
 /// until that has run; twice. The other looks in vain, and falls asleep, at any time: before the

@@ -6,7 +6,7 @@ use shuttle::sync::{Arc, Mutex};
 use shuttle::thread::{self, ThreadId};
 use shuttle_tests::{explore, resizer};
 
-use crate::pool::{task, with_pool};
+use super::pool::{task, with_pool};
 
 /// A record of the threads that ran bound tasks.
 #[derive(Clone)]

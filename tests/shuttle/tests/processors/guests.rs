@@ -8,7 +8,7 @@ use shuttle::sync::{Arc, Barrier};
 use shuttle::thread;
 use shuttle_tests::{explore, resizer};
 
-use crate::pool::{Ran, Task, all_run_before_the_stop, as_a_task, task, with_pool};
+use super::pool::{Ran, Task, all_run_before_the_stop, as_a_task, task, with_pool};
 
 /// Waits for the first task that it is asked about.
 #[derive(Default)]

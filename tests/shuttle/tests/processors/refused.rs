@@ -6,7 +6,7 @@ use shuttle::sync::Arc;
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::pool::{Ran, Task, task};
+use super::pool::{Ran, Task, task};
 
 /// The first thread begins, every other one by chance.
 struct Scarce;

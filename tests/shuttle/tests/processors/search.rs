@@ -6,7 +6,7 @@ use shuttle::sync::{Arc, Barrier};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::pool::{Task, task, with_pool};
+use super::pool::{Task, task, with_pool};
 
 /// A task waits, without announcing it, for another that is back from a blocking call and needs a
 /// processor. A third is alone in the first one's deque: a search spares it at first. The search of

@@ -9,7 +9,7 @@ use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Barrier};
 use shuttle_tests::{explore, resizer};
 
-use crate::pool::{
+use super::pool::{
     Bring, Task, all_meet, all_run_before_the_stop, restless, task, three_ends, with_pool,
 };
 

@@ -6,7 +6,7 @@ use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle_tests::{explore, resizer};
 
-use crate::pool::{
+use super::pool::{
     Ran, Task, all_meet, all_run_before_the_stop, as_a_task, restless, task, three_ends, with_pool,
 };
 

@@ -9,7 +9,7 @@ use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{Closed, FOR_EVER, Note, Numbers, Scripted, prompt_scheduler, scripted};
+use super::{Closed, FOR_EVER, Note, Numbers, Scripted, prompt_scheduler, scripted};
 
 /// The value of an answer that did not come.
 const NONE: usize = 1_000;
@@ -84,7 +84,7 @@ fn an_inbox_has_each_message_once() {
         let other = scheduler.spawn(async { 7 }).unwrap();
         let reader = scheduler.spawn_with(|mut inbox| async move {
             let seven = other.await.unwrap();
-            crate::mailboxes::read(&mut inbox).await;
+            super::mailboxes::read(&mut inbox).await;
             seven
         });
         let reader = reader.unwrap();

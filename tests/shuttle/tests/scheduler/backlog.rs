@@ -7,7 +7,7 @@ use filch_scheduler::{Completion, Event, JoinError, ProcessError, Scheduler};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{Closed, FOR_EVER, Note, Numbers, scripted, summing};
+use super::{Closed, FOR_EVER, Note, Numbers, scripted, summing};
 
 /// Makes a scheduler with steps of at most `events` events, and other processes in between.
 fn scheduler(

@@ -7,7 +7,7 @@ use filch_scheduler::{Event, Handle, Pid};
 use shuttle::thread;
 use shuttle_tests::{explore, explore_each};
 
-use crate::{Closed, FOR_EVER, Note, Numbers, Scripted, prompt_scheduler, scripted};
+use super::{Closed, FOR_EVER, Note, Numbers, Scripted, prompt_scheduler, scripted};
 
 /// Answers each call with its number plus `more`, until it is cancelled. First it takes so many
 /// `steps` without a message.

@@ -6,7 +6,7 @@ use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
 use shuttle_tests::{explore, explore_each};
 
-use crate::{Closed, FOR_EVER, Numbers, Scripted, scheduler, scripted};
+use super::{Closed, FOR_EVER, Numbers, Scripted, scheduler, scripted};
 use filch_scheduler::{Completion, Event, JoinError, ProcessError};
 
 /// Yields the commands 1 and 2 at once and is done with the sum of the replies.

@@ -9,7 +9,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
 use shuttle_tests::{explore, explore_each};
 
-use crate::{FOR_EVER, prompt_scheduler};
+use super::{FOR_EVER, prompt_scheduler};
 use filch_actors::prelude::*;
 use filch_scheduler::{JoinError, Pid, ProcessError};
 

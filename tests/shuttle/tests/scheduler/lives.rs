@@ -3,7 +3,7 @@
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scripted, summing};
+use super::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scripted, summing};
 use filch_scheduler::Scheduler;
 
 /// A process ends while somebody sends to it, and another moves in at once. A failure: the second

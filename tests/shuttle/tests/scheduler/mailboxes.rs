@@ -8,7 +8,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scripted};
+use super::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scripted};
 
 /// Reads two numbers of each of two senders.
 pub(crate) async fn read(inbox: &mut Inbox<Numbers>) {

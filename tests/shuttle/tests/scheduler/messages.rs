@@ -3,7 +3,7 @@
 use shuttle::thread;
 use shuttle_tests::{explore, explore_each};
 
-use crate::{Closed, FOR_EVER, Note, prompt_scheduler, scripted, summing};
+use super::{Closed, FOR_EVER, Note, prompt_scheduler, scripted, summing};
 use filch_actors::prelude::*;
 use filch_scheduler::Event;
 

@@ -4,7 +4,7 @@ use shuttle::sync::{Arc, Mutex, mpsc};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{
+use super::{
     Closed, FOR_EVER, Note, Numbers, SlowToDrop, prompt_scheduler, scheduler, scripted, summing,
 };
 use filch_scheduler::{

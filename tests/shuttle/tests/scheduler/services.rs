@@ -8,7 +8,7 @@ use shuttle::sync::{Arc, Mutex, mpsc};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scheduler, scripted, summing};
+use super::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scheduler, scripted, summing};
 use filch_actors::RegisterError;
 use filch_actors::prelude::*;
 use filch_actors::timers::{FakeClock, Timers, TimersClosed};

@@ -10,7 +10,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{
+use super::{
     Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scheduler, scripted, until_cancelled,
 };
 

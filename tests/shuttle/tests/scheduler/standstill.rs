@@ -3,7 +3,7 @@
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{Closed, FOR_EVER, Note, prompt_scheduler, scripted, summing};
+use super::{Closed, FOR_EVER, Note, prompt_scheduler, scripted, summing};
 use filch_scheduler::{Activity, Event, Pid, Verdict};
 
 /// A process gets its two messages while somebody waits for the standstill. A failure: a report

@@ -4,7 +4,7 @@ use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{FOR_EVER, Note, Numbers, prompt_scheduler};
+use super::{FOR_EVER, Note, Numbers, prompt_scheduler};
 use filch_actors::prelude::*;
 use filch_actors::timers::{FakeClock, Timers};
 use filch_scheduler::{

@@ -6,7 +6,7 @@ use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
 use shuttle_tests::{explore, explore_each};
 
-use crate::{
+use super::{
     Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scheduler, scripted, summing,
     until_cancelled,
 };

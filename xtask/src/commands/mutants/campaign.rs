@@ -43,7 +43,7 @@ pub(super) struct Judges {
     pub(super) package: String,
     /// True if the package's own tests are among them.
     pub(super) has_tests: bool,
-    /// The programs of models.
+    /// The modules of models.
     pub(super) models: BTreeSet<&'static str>,
 }
 
@@ -152,10 +152,11 @@ impl Judges {
                 found.push((name, of, folder.clone()));
             }
         }
-        // No name would mean all of them.
         if !self.models.is_empty() {
-            for of in loom::models(&model, &self.models)? {
-                found.push((of.to_string(), of, model.root.join("loom-tests")));
+            for of in programs::tests(&mut loom::build(&model), &["test"])? {
+                if self.models.contains(of.module()) {
+                    found.push((of.name.clone(), of, model.root.join("loom-tests")));
+                }
             }
         }
         let number = found.len();

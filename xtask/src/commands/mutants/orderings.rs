@@ -20,6 +20,7 @@ use super::subject::Subject;
 use crate::commands::loom;
 use crate::support::Result;
 use crate::support::process::{root, sources};
+use crate::support::programs;
 use crate::support::tally::Tally;
 
 use ledger::{Ledger, Verdict};
@@ -108,12 +109,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// Lists what is wrong with the table of verdicts.
 pub(crate) fn complaints() -> Result<Vec<String>> {
-    Ok(Ledger::read()?.complaints(&mutants()?.1, &loom::names()?))
+    Ok(Ledger::read()?.complaints(&mutants()?.1, &programs::names(loom::TESTS)?))
 }
 
-/// The model programs that are about each source. A source that is not here has no model, so that
-/// every mutant would survive: the threads of the processors and the scheduler, whose words are
-/// models' subjects and whose composition is not yet.
+/// The modules of models that are about each source. A source that is not here has no model, so
+/// that every mutant would survive: the threads of the processors and the scheduler, whose words
+/// are models' subjects and whose composition is not yet.
 const MODELS: &[(&str, &[&str])] = &[
     ("crates/build-scheduler/src/combiner.rs", &["combiner"]),
     ("crates/data-cell/src", &["data_cell"]),
@@ -128,7 +129,6 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/process-state/src", &["process_state"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/promise/src/promise.rs", &["promise"]),
-    ("crates/promise/src/rival.rs", &["rival"]),
     ("crates/scheduler/src/table/life.rs", &["occupants"]),
     (
         "crates/scheduler/src/table/slot.rs",
@@ -171,4 +171,18 @@ fn mutants() -> Result<(Functions, Vec<Mutant>)> {
         }
     }
     Ok((functions, mutants))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MODELS, loom, programs};
+
+    #[test]
+    fn there_are_models_in_each_module() {
+        let names = programs::names(loom::TESTS).unwrap();
+        for module in MODELS.iter().flat_map(|(_, modules)| *modules) {
+            let has = |name: &String| name.starts_with(&format!("{module}::"));
+            assert!(names.iter().any(has), "{module}");
+        }
+    }
 }

@@ -16,6 +16,7 @@ use crate::commands::loom;
 use crate::support::Result;
 use crate::support::code::is_for_tests;
 use crate::support::process::{root, sources};
+use crate::support::programs;
 
 /// Models of code that has no orderings of its own to judge, by crate: beside those of
 /// [`orderings::models_about`].
@@ -63,7 +64,7 @@ impl Verdicts {
         for file in sources(Path::new("crates").join(name))? {
             text += &fs::read_to_string(root().join(file))?;
         }
-        let witnesses = (loom::names()?, text);
+        let witnesses = (programs::names(loom::TESTS)?, text);
         Ok(Self {
             name,
             rows,

@@ -4,7 +4,6 @@
 //! The workers are those that ship, without a pool's threads: a model's threads take their slots
 //! themselves, and have no patience, so that a joiner that finds nothing sleeps at once. Their
 //! parkers really sleep: a wake-up that is lost is a deadlock, which loom reports.
-#![cfg(loom)]
 
 mod broadcast;
 mod install;

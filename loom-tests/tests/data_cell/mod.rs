@@ -1,6 +1,5 @@
 //! Models of the data cell and of sets of cells: who is let in, and what it sees. loom reports data
 //! that two threads touch at once as a race. No thread here waits: each model says who gets in.
-#![cfg(loom)]
 
 mod ends;
 mod poison;

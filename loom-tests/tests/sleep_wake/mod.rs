@@ -5,7 +5,6 @@
 //! the protocol. A processor's token is a flag instead of a parker: a model that ends with a task
 //! left and no thread awake to take it is a lost wake-up, and is seen by looking, without a
 //! deadlock.
-#![cfg(loom)]
 
 mod external_tasks;
 

@@ -4,7 +4,6 @@
 //! protocol with one step left out or out of place: claims against pops and rings, and the handing
 //! to and fro between a deque's owner and all; and what threads that sleep are told. Each scenario
 //! also passes without the bug, so it is not the model that is at fault.
-#![cfg(loom)]
 
 mod biased_miniature;
 mod miniature;

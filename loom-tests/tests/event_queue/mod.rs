@@ -8,9 +8,8 @@
 //! execution alike. glibc's choice depends on the rest of the heap; as an address decides whether a
 //! compare-exchange succeeds, loom could not replay an execution. The allocator also counts, so
 //! that a block which leaks fails its model.
-#![cfg(loom)]
 
-mod block_pool;
+pub(crate) mod block_pool;
 mod blocks;
 mod closing;
 mod growth;

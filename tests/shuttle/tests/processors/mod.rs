@@ -1,6 +1,5 @@
 //! Whole pools of two or three processors: finding work, sleeping and waking, blocking calls, the
 //! end.
-#![cfg(shuttle)]
 
 mod bound;
 mod guests;
@@ -16,7 +15,7 @@ use shuttle::sync::{Arc, Barrier, Mutex};
 use shuttle::thread;
 use shuttle_tests::{explore, resizer};
 
-use crate::pool::{
+use self::pool::{
     Closures, Ran, Task, all_meet, all_run_before_the_stop, as_a_task, task, with_pool,
 };
 

@@ -2,7 +2,6 @@
 //!
 //! Blocks have one to three slots here, so that a handful of operations crosses and recycles
 //! them, and abandons slots.
-#![cfg(loom)]
 
 mod batches;
 mod blocks;

@@ -10,7 +10,6 @@
 //!
 //! A [`Crossing`](loom_tests::Crossing) in a model is for loom, to which a thief's look at `top`
 //! hides the owner's.
-#![cfg(loom)]
 
 mod biased;
 mod biased_rings;

@@ -1,6 +1,5 @@
 //! Whole schedulers with one or two workers: submissions, sends, completions, cancels and shutdowns
 //! at the same time.
-#![cfg(shuttle)]
 
 mod asks;
 mod backlog;

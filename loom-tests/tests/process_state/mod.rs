@@ -1,5 +1,4 @@
 //! Models of a process's state: a toy scheduler around the real word.
-#![cfg(loom)]
 
 mod lives;
 mod toy;

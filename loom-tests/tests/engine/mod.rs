@@ -1,5 +1,4 @@
 //! Models of the engine: its shipped code, with the scheduler driven by a thread of the model.
-#![cfg(loom)]
 
 mod coming_and_going;
 mod completion;

@@ -3,7 +3,6 @@
 //!
 //! loom sees a cell that two threads touch at once as a race, a joiner that nobody wakes as a
 //! deadlock, and an exit, a message or a waiter that is lost as a leaked `Arc`.
-#![cfg(loom)]
 
 mod awaiting;
 mod exit;

@@ -6,7 +6,6 @@
 //! loom sees two holders at once, or one that has not synchronised with the last. Machines do not
 //! sleep here: what they are told is looked up when all threads have ended, so that a forgotten
 //! machine is seen by looking, without a deadlock.
-#![cfg(loom)]
 
 mod bound;
 mod bound_ends;
