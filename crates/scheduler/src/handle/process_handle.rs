@@ -119,14 +119,18 @@ impl<P: Protocol> ProcessHandle<P> {
     /// Waits for the exit, until the `deadline` if there is one. Returns `None` at once on a worker
     /// of the same scheduler, which would wait for itself, if the process has not ended.
     fn wait(&mut self, deadline: Option<Instant>) -> Option<Exit<P>> {
-        if !self.has_ended() {
-            if self.process.scheduler().is_worker() {
-                return None;
-            }
-            if deadline.is_none() {
-                let scheduler = self.process.scheduler();
-                scheduler.shared().processors.help(&self.process);
-            }
+        if self.has_ended() {
+            // Without a poll, which moves the exit more often.
+            self.ask();
+            // SAFETY: this is the handle, which asks for the first time. The end was acquired.
+            return Some(unsafe { self.process.slot().life.take() });
+        }
+        let scheduler = self.process.scheduler();
+        if scheduler.is_worker() {
+            return None;
+        }
+        if deadline.is_none() {
+            scheduler.shared().processors.help(&self.process);
         }
         let exit = poll_until(deadline, poll_fn(|context| self.poll_exit(context)));
         self.forget();

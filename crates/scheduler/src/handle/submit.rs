@@ -5,7 +5,6 @@ use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
 use filch_processors::Processors;
-use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
 use crate::handle::life_cycle::{self, init, type_name};
@@ -96,25 +95,20 @@ impl<P: Protocol> Handle<P> {
             Err(_) => unreachable!("the queue hands back what was pushed"),
         }
     }
-    /// Takes a place for one more process, with the pin of its handle. Always inlined: the result
-    /// of [`find_place`](Self::find_place) fits into registers, and a [`NotAdmitted`] does not.
+
+    /// Takes a place for one more process, with the pin of its handle. Always inlined: else a
+    /// placement would be written in pieces and read in one, for which a CPU waits.
     #[inline(always)]
     pub(crate) fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
-        let worker = self.shared().processors.current();
-        self.shared().admission.enter(worker)?;
-        self.find_place(placement).map_err(NotAdmitted::from)
-    }
-
-    /// See [`Table::occupy`](crate::table::table::Table::occupy). The process was counted before.
-    #[inline]
-    fn find_place(&self, placement: Placement<P>) -> Result<Pinned<P>, AllocateError> {
-        let room = (self.shared().processors).reserve_room(placement.kind & IDLE_PRIORITY != 0);
+        let processors = &self.shared().processors;
+        self.shared().admission.enter(processors.current())?;
+        let room = processors.reserve_room(placement.kind & IDLE_PRIORITY != 0);
         match room.and_then(|()| self.table().occupy(placement)) {
             // SAFETY: the table is a scheduler's, and this is the second of the two pins.
             Ok(slot) => Ok(unsafe { Pinned::new(NonNull::from(slot)) }),
             Err(error) => {
                 self.leave();
-                Err(error)
+                Err(error.into())
             }
         }
     }

@@ -225,7 +225,7 @@ impl<P: Protocol> LifeCell<P> {
     ///
     /// # Safety
     /// The process has ended, which the caller has acquired, and the exit is the caller's.
-    unsafe fn take(&self) -> Exit<P> {
+    pub(crate) unsafe fn take(&self) -> Exit<P> {
         // SAFETY: the caller's.
         let content = self
             .content
