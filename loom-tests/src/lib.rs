@@ -8,7 +8,7 @@
 //! that each was reached. [`beside`] and [`tell`] start a model's threads; [`Crossing`] adds
 //! schedules that loom leaves out.
 //!
-//! Run the models with `cargo xtask loom`; all is empty here without `--cfg loom`.
+//! Run the models with `cargo xtask loom`; without `--cfg loom` this package is empty.
 #![cfg(loom)]
 
 mod awake;

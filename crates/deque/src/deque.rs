@@ -17,7 +17,8 @@ const FIRST_LAP: u64 = 1 << 32;
 /// The `bottom` of a deque whose ring is being replaced: it offers nothing, and thieves retry.
 pub(crate) const CLOSED: u64 = 0;
 
-/// The words that the owner and its thieves share, and every access to them.
+/// The words that the owner and its thieves share, and every access to them. Steps are cited as
+/// ALGORITHM.md numbers them.
 ///
 /// | word | written by | read by |
 /// |---|---|---|
@@ -123,8 +124,8 @@ impl<T> Deque<T> {
         self.bottom.store(bottom, Ordering::Release);
     }
 
-    /// Adds what was written before `bottom` to the deque. `false`: the owner has to look further.
-    /// Owner only.
+    /// Adds what was written before `bottom` to the deque: step 1. `false`: the owner has to look
+    /// further. Owner only.
     #[inline(always)]
     pub(crate) fn extend(&self, bottom: u64) -> bool {
         self.set_bottom(bottom);
@@ -132,8 +133,8 @@ impl<T> Deque<T> {
         light_is_below(bottom, &self.seldom.limit)
     }
 
-    /// Takes what lies from `last` on off the deque. `false`: a thief may have it, or may be about
-    /// to take it. Owner only.
+    /// Takes what lies from `last` on off the deque: step 2. `false`: a thief may have it, or may
+    /// be about to take it. Owner only.
     #[inline(always)]
     pub(crate) fn retract(&self, last: u64) -> bool {
         self.set_bottom(last);
@@ -163,8 +164,8 @@ impl<T> Deque<T> {
         Top(self.top.load(Ordering::Relaxed))
     }
 
-    /// Puts the deque in reach of all. The epoch stays: nothing that a thief has seen is wrong now.
-    /// Owner only, with its stops away.
+    /// Puts the deque in reach of all: step 3. The epoch stays: nothing that a thief has seen is
+    /// wrong now. Owner only, with its stops away.
     pub(crate) fn share(&self) {
         // ORDERING: Release, for the Acquire of `top` in `observe`: `bottom`. No Acquire: `answer`
         // follows where there is something to see.
@@ -181,7 +182,7 @@ impl<T> Deque<T> {
     }
 
     /// Begins an epoch in which the deque is the owner's, unless something has changed since `top`,
-    /// when nobody had asked. The stops of that epoch are set. Owner only.
+    /// when nobody had asked: step 4. The stops of that epoch are set. Owner only.
     pub(crate) fn bias(&self, top: Top) -> bool {
         // ORDERING: Release, for the Acquire in `ask`: the stops, which a thief that asks in this
         // epoch moves away after the owner has set them. Relaxed on failure: nothing is done with
@@ -265,8 +266,8 @@ impl<T> Deque<T> {
     }
 
     /// Claims the first `count` items of `offer` by one compare-and-swap, unless the owner or
-    /// another thief came first. Returns the oldest item; `move_others` is to move the others out,
-    /// from that index on.
+    /// another thief came first: step 5. Returns the oldest item; `move_others` is to move the
+    /// others out, from that index on.
     ///
     /// The ring is kept for them until it returns: it may neither allocate, nor panic, nor call
     /// user code.
@@ -305,8 +306,8 @@ impl<T> Deque<T> {
         Some(oldest)
     }
 
-    /// Makes the owner's next call share what it has, and returns the word as it is now. Whatever
-    /// the caller did before is known to the owner when it has shared.
+    /// Makes the owner's next call share what it has, and returns the word as it is now: step 6.
+    /// Whatever the caller did before is known to the owner when it has shared.
     pub(crate) fn ask(&self) -> Top {
         // ORDERING: Acquire, for the Release of `bias`: the stores below come after the owner's.
         // And for that of `share`: what it has shared is there to see. Release, for the Acquire
@@ -319,7 +320,7 @@ impl<T> Deque<T> {
     }
 
     /// Shares the deque in the owner's place, unless that has done something about it since `asked`
-    /// was the word.
+    /// was the word: step 7.
     ///
     /// # Safety
     ///

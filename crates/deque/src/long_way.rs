@@ -1,5 +1,5 @@
-//! The owner's long way, on which a stop sends it: it makes room, answers thieves, and decides
-//! whose the deque is.
+//! The owner's long way, on which a stop sends it in steps 1 and 2 of ALGORITHM.md: it makes room,
+//! answers thieves (step 3), and decides whose the deque is (step 4).
 
 use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;

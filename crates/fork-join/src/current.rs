@@ -16,8 +16,8 @@ use crate::worker::Worker;
 
 filch_sync::thread_local! {
     /// Has no destructor, so it is reached without a look at whether that has run: each `join` that
-    /// is not given the worker comes this way. To follow it is the only unsafe code that is not
-    /// about jobs.
+    /// is not given the worker comes this way. To follow it, in [`worker`], and to call that, is
+    /// the only unsafe code that is not about jobs.
     static CURRENT: Cell<*const Worker> = Cell::new(ptr::null())
 }
 
@@ -73,19 +73,19 @@ pub(crate) fn has_worker() -> bool {
 /// The thread's worker, if it has one.
 ///
 /// # Safety
-/// The caller does not keep it: the thread may leave its pool when the caller has returned.
+/// The result is not used when the calling function has returned: the thread may leave its pool.
 #[inline(always)]
 pub(crate) unsafe fn worker<'call>() -> Option<&'call Worker> {
     // SAFETY: it is the worker in `REGISTERED`, which does not move, and takes this down before it
     // goes: when no job runs. Or it is that of a `with_slot`, which lasts until the end of the
-    // call.
+    // call. The caller uses it no longer (contract).
     unsafe { CURRENT.with(Cell::get).as_ref() }
 }
 
 /// Calls `with` with the thread's worker, if it has one.
 #[inline(always)]
 pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    // SAFETY: `with` cannot keep it.
+    // SAFETY: the closure takes a reference of any lifetime, so it cannot keep it.
     with(unsafe { worker() })
 }
 

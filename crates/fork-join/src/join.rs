@@ -84,7 +84,7 @@ where
     RA: Send,
     RB: Send,
 {
-    // In a closure: a recursion then calls that, and a leaf, which does not fork, calls nothing.
+    // A closure, which a recursion calls: its own frame stays small where it does not fork.
     let join = |worker: Option<&Worker>| match worker {
         Some(worker) => worker.join(|_| a(), |_| b()),
         None => {
@@ -94,7 +94,7 @@ where
             both.unwrap_or_else(|| unreachable!("it returns when both have ended"))
         }
     };
-    // SAFETY: the worker is not kept.
+    // SAFETY: the closure gives it to `Worker::join`, whose results cannot hold it.
     join(unsafe { current::worker() })
 }
 

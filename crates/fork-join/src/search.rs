@@ -158,9 +158,10 @@ impl Shared {
             || self.has_shared()
     }
 
-    /// Returns whether there is a job that any thread could take. A thread that sleeps after a
-    /// `false` has left none behind: it has announced its sleep before, and asks all others but the
-    /// one in its `own` slot, which keeps nothing to itself.
+    /// Returns whether there is a job that any thread could take: step 8 of the deque's
+    /// ALGORITHM.md. A thread that sleeps after a `false` has left none behind: it has announced
+    /// its sleep before, and asks all others but the one in its `own` slot, which keeps nothing to
+    /// itself.
     pub(crate) fn has_work(&self, own: Option<usize>) -> bool {
         self.has_shared()
             || self.await_answers(self.others(own).filter_map(|slot| slot.forks.ask()))

@@ -10,7 +10,7 @@
 //! A lost wake-up shows as a deadlock, which shuttle detects: no test here has a clock or a time
 //! limit.
 //!
-//! Run with `cargo xtask shuttle`; all is empty here without `--cfg shuttle`.
+//! Run with `cargo xtask shuttle`; without `--cfg shuttle` this package is empty.
 #![cfg(shuttle)]
 
 use std::fmt::Display;

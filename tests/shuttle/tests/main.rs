@@ -1,4 +1,4 @@
-//! All of them in one program: several would build most of their code again.
+//! All tests under random schedules, in one program: several would build most of their code again.
 #![cfg(shuttle)]
 
 mod build_scheduler;

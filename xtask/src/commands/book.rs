@@ -49,8 +49,7 @@ fn mdbook() -> Result<PathBuf> {
             .args(["--no-default-features", "--debug", "--root"])
             .arg(&place)
             .env("CARGO_TARGET_DIR", place.join("build"))
-            .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .env("CARGO_INCREMENTAL", "0");
+            .env("CARGO_PROFILE_DEV_DEBUG", "0");
         if !install.status()?.success() {
             return Err("mdbook cannot be installed".into());
         }

@@ -25,7 +25,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", requires = "filter")]
     execution: Option<u64>,
 
-    /// Only the models whose `file::test` contains this.
+    /// Only the models whose name, `module::test`, contains this.
     filter: Option<String>,
 }
 

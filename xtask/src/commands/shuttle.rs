@@ -31,7 +31,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SCHEDULE", requires = "filter")]
     replay: Option<String>,
 
-    /// Only the tests whose `file::test` contains this.
+    /// Only the tests whose name, `module::test`, contains this.
     filter: Option<String>,
 }
 

@@ -73,22 +73,22 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
         // Some only wait, seconds long, for threads that are left to themselves.
         let threads = (4 * thread::available_parallelism()?.get()).to_string();
         command.envs(["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"].map(|name| (name, &threads)));
-        command.args(workspace(place)).arg("--no-fail-fast");
+        command.args(packages(place)).arg("--no-fail-fast");
         command.args(left_out.iter().flat_map(|package| ["--exclude", package]));
         tests(&mut command)
     });
     if place != "rivals" {
-        let of = workspace(place).join(" ");
-        let tests = format!("test {of} --no-fail-fast --doc");
+        let packages = packages(place).join(" ");
+        let tests = format!("test {packages} --no-fail-fast --doc");
         let title = name("documentation tests");
         stages.add(&format!("{title} | {place} | {tests}"));
         stages.run(name("examples"), || examples(place));
     }
 }
 
-/// The packages of a workspace that have tests. With the benches, which have none, cargo would
-/// build all that they need, and what they share with the others in two ways.
-fn workspace(place: &str) -> &'static [&'static str] {
+/// The arguments that select a workspace's packages with tests. With the benches, which have none,
+/// cargo would build all that they need, and twice what they share with the others.
+fn packages(place: &str) -> &'static [&'static str] {
     match place {
         "" => &["--workspace", "--exclude", "filch-operations"],
         _ => &["--workspace"],
@@ -99,7 +99,7 @@ fn workspace(place: &str) -> &'static [&'static str] {
 fn examples(place: &str) -> Result<Tally> {
     let mut build = cargo_in(place);
     build.args(["build", "--quiet", "--examples"]);
-    build.args(workspace(place));
+    build.args(packages(place));
     let programs = programs::build(&mut build, &["example"])?;
     let ends = parallel::map(&programs, |(_, program)| {
         run_within(&mut Command::new(program), EXAMPLE_LIMIT)

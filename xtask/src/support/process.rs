@@ -40,8 +40,8 @@ pub(crate) fn sources(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// cargo, of the toolchain that runs this program, at the workspace's root. Everything is built
-/// once: a build from nothing takes a third less if none is to be continued.
+/// cargo, of the toolchain that runs this program, at the workspace's root. Not incremental: a
+/// build from nothing takes a third less.
 pub(crate) fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);

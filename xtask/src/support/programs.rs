@@ -13,7 +13,7 @@ use super::process::{root, sources};
 
 /// One test of a program.
 pub(crate) struct Test {
-    /// The program's name: of a file in `tests`, without `.rs`, or of a library.
+    /// The program's name: that of its target.
     pub(crate) file: String,
     /// The test function's path in it.
     pub(crate) name: String,
@@ -57,7 +57,8 @@ pub(crate) fn tests(cargo: &mut Command, kinds: &[&str]) -> Result<Vec<Test>> {
 }
 
 /// The tests of the one program that `cargo` builds from the sources in `folder`, whose names
-/// contain `filter`; all, without one. Each source must be a module of that program.
+/// contain `filter`; all, without one. That program must have just the tests that the
+/// sources show.
 pub(crate) fn select(cargo: &mut Command, folder: &str, filter: Option<&str>) -> Result<Vec<Test>> {
     let mut tests = tests(cargo, &["test"])?;
     let built = tests.iter().map(|test| test.name.clone()).collect();

@@ -139,10 +139,10 @@ impl<T: Send + 'static> TaskQueues<T> {
         &self.processors[processor].counters
     }
 
-    /// Takes an external task without a search, as a task of the global queue is taken; none while
-    /// a processor has tasks, which come first. If each took a search, two processors with short
-    /// ones would wake each other for each: the one that is woken counts as searching, the other
-    /// one may not search then, and it would sleep beside the rest.
+    /// Takes an external task, unless a processor has tasks, which come first. The calling thread
+    /// has its permit in hand. It asks before it searches: if each external task took a search, two
+    /// processors with short ones would wake each other for each: the one that is woken counts as
+    /// searching, the other one may not search then, and it would sleep beside the rest.
     pub(crate) fn take_external_task(&self) -> Option<Found<T>> {
         let has_task = |processor: &Processor<T>| !processor.stealer.is_empty();
         let any_has_tasks = || Local::<T>::HAS_TASKS && self.in_reach().iter().any(has_task);

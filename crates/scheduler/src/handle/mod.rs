@@ -1,4 +1,4 @@
-//! The handles that users hold, and their verbs: submit, send, join.
+//! The handles that users hold, and their verbs: submit, send, join; hooks and policies.
 
 #[expect(clippy::module_inception, reason = "the noun that a reader looks for")]
 #[expect(unsafe_code, reason = "counts the owners, and frees what they leave")]

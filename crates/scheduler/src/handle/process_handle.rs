@@ -122,7 +122,8 @@ impl<P: Protocol> ProcessHandle<P> {
         if self.has_ended() {
             // Without a poll, which moves the exit more often.
             self.ask();
-            // SAFETY: this is the handle, which asks for the first time. The end was acquired.
+            // SAFETY: the process has ended, by the Acquire in `has_ended`; the exit is the
+            // handle's, which has not asked before: `ask` would have panicked.
             return Some(unsafe { self.process.slot().life.take() });
         }
         let scheduler = self.process.scheduler();

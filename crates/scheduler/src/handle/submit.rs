@@ -1,4 +1,4 @@
-//! Submitting a process.
+//! Submitting a process, or a new version of one.
 
 use std::fmt;
 use std::ptr::NonNull;

@@ -1,4 +1,5 @@
-//! A call of the user's code that has not returned: its place, its process, and its age.
+//! The calls of the user's code that have not returned, by place, process and age; and the workers
+//! that they run on.
 
 use std::borrow::Cow;
 use std::fmt;

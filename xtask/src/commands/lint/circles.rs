@@ -28,7 +28,7 @@ const RINGS: &[(&str, &[&str])] = &[
         ],
     ),
     // The machine runs members, and these have the scheduler that the machine is a part of.
-    ("crates/engine", &["member", "scheduler", "shared"]),
+    ("crates/engine", &["scheduler", "shared"]),
     // The settings of a child are a part of the plan, and the plan is made from settings.
     ("crates/supervisor", &["plan", "settings"]),
 ];

@@ -20,7 +20,7 @@ use crate::support::programs;
 
 /// Models of code that has no orderings of its own to judge, by crate: beside those of
 /// [`orderings::models_about`].
-const MORE_MODELS: &[(&str, &[&str])] = &[(
+pub(super) const MORE_MODELS: &[(&str, &[&str])] = &[(
     "scheduler",
     &["admission", "occupants", "signals", "urgency"],
 )];
@@ -37,9 +37,9 @@ pub(super) struct Verdicts {
 }
 
 /// The functions in these files or folders of a crate's sources; tests are left out.
-pub(super) fn functions(name: &str, places: &str) -> Result<Vec<Function>> {
+pub(super) fn functions(name: &str, places: &[&str]) -> Result<Vec<Function>> {
     let mut functions = Vec::new();
-    for place in places.split(' ') {
+    for place in places {
         let place = Path::new("crates").join(name).join("src").join(place);
         for file in sources(place)?.iter().filter(|file| !is_for_tests(file)) {
             let text = fs::read_to_string(root().join(file))?;

@@ -1,5 +1,6 @@
-//! The permit, which is the right to run on a processor; the grant, which tells a machine without
-//! one what to do next; and the words of a machine that other threads read and write.
+//! The permit, which is the right to run on a processor and the key to its local part; the grant,
+//! which tells a machine without one what to do next; and the words of a machine that other threads
+//! read and write.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

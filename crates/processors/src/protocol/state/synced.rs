@@ -1,4 +1,4 @@
-//! State that only a lock protects: machines without a processor, and the reverse; and what the
+//! State under locks: machines without a processor, and the reverse; and what the
 //! threads are told that wait for quiescence. Neither making a task runnable nor running it takes a
 //! lock.
 
@@ -142,6 +142,7 @@ pub(crate) struct Binding {
 /// Threads that wait until nothing can run, and what they are told.
 #[derive(Default)]
 pub(crate) struct Observers {
+    /// Threads that wait; read without the lock.
     pub(crate) count: AtomicUsize,
     pub(crate) moments: Mutex<Moments>,
     pub(crate) changed: Condvar,
