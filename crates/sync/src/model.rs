@@ -52,24 +52,28 @@ pub mod asymmetric {
         /// fence that releases and acquires, which would hide a missing ordering beside it.
         #[doc(hidden)]
         pub static WITHOUT_LIGHT: Cell<bool> = const { Cell::new(false) };
+
+        /// Set in a model of a process to which the system refuses heavy fences.
+        #[doc(hidden)]
+        pub static REFUSED: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Returns true: every model has heavy fences.
+    /// Does nothing: a model has heavy fences, unless it is about their lack.
     pub fn register() -> bool {
-        true
+        is_available()
     }
 
-    /// Does nothing: every model has heavy fences.
+    /// Does nothing, as `register`.
     pub fn register_aside() {}
 
-    /// Returns true: every model has heavy fences.
+    /// Returns whether the model has heavy fences.
     pub fn is_available() -> bool {
-        true
+        !REFUSED.get()
     }
 
     /// The light fence; as strong as the heavy one in a model.
     pub fn light() {
-        if !WITHOUT_LIGHT.get() {
+        if !WITHOUT_LIGHT.get() && is_available() {
             fence(Ordering::SeqCst);
         }
     }
@@ -90,8 +94,11 @@ pub mod asymmetric {
     ///
     /// # Errors
     ///
-    /// None.
+    /// [`Refused::ForGood`], in a model without heavy fences.
     pub fn heavy() -> Result<(), Refused> {
+        if !is_available() {
+            return Err(Refused::ForGood);
+        }
         assert!(!WITHOUT_LIGHT.get(), "a heavy fence without its partner");
         if !WITHOUT_HEAVY.get() {
             fence(Ordering::SeqCst);

@@ -5,13 +5,13 @@
 
 use std::iter;
 
-use filch_deque::{Request, Steal, Stealer};
+use filch_deque::{Request, Steal, Stealer, Worker};
 use filch_sync::thread;
 use loom_tests::{Bound, Crossing};
 
 use super::{
-    assert_ascending, assert_each_once, biased, drain, insist, insistent_thief, share_three_items,
-    steal_surely,
+    assert_ascending, assert_each_once, biased, drain, insist, insistent_thief, refused,
+    share_three_items, steal_surely, thief,
 };
 
 /// Two threads: the owner pushes one item the short way and pops it, beside a thief that insists. A
@@ -64,6 +64,26 @@ fn owner_and_two_thieves() {
             (first.len(), second.len())
         })
         .assert_exactly([(0, 0), (1, 0), (0, 1), (1, 1)]);
+}
+
+/// Two threads: where the system refuses heavy fences, the owner keeps nothing to itself, and a
+/// thief has nothing to ask. Each item has one taker, without a fence.
+#[test]
+fn nothing_is_hidden_where_heavy_fences_are_refused() {
+    Bound::exhaustive(240_000)
+        .outcomes("refused: owner and thief share two items", || {
+            let _fences = refused();
+            let worker = Worker::biased(2);
+            let thief = thief(worker.stealer(), 1);
+            worker.push(0);
+            worker.push(1);
+            let own = drain(&worker);
+            assert!(worker.stealer().ask().is_none(), "shared");
+            let stolen = thief.join().unwrap();
+            assert_each_once(2, &[&own, &stolen]);
+            stolen.len()
+        })
+        .assert_exactly([0, 1]);
 }
 
 /// Three threads: the owner has pushed two items and does something long. Each of two thieves

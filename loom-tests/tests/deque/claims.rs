@@ -5,7 +5,7 @@ use filch_sync::thread;
 use loom_tests::Bound;
 
 use super::{
-    InPeace, assert_ascending, assert_each_once, drain, half_thief, share_three_items, thief,
+    assert_ascending, assert_each_once, drain, half_thief, in_peace, share_three_items, thief,
 };
 
 /// Two threads: the owner pushes one item and pops; a thief tries once. This is the race that the
@@ -15,7 +15,7 @@ use super::{
 fn the_last_item_has_one_taker() {
     Bound::exhaustive(4_500)
         .outcomes("the last item has one taker", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = Worker::with_capacity(1);
             let stealer = worker.stealer();
             let thief = thread::spawn(move || stealer.steal());
@@ -39,7 +39,7 @@ fn the_last_item_has_one_taker() {
 fn two_thieves_and_the_owner_want_the_last_item() {
     Bound::preemptions(2, 30_000)
         .outcomes("owner and two thieves: the last item has one taker", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = Worker::with_capacity(1);
             let first = thief(worker.stealer(), 1);
             let second = thief(worker.stealer(), 1);
@@ -59,7 +59,7 @@ fn two_thieves_and_the_owner_want_the_last_item() {
 fn owner_and_thief_meet_in_the_middle() {
     Bound::preemptions(4, 14_000)
         .outcomes("owner and one thief share three items", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = Worker::with_capacity(4);
             let thief = thief(worker.stealer(), 2);
             share_three_items(&worker, thief, || ())
@@ -74,7 +74,7 @@ fn owner_and_thief_meet_in_the_middle() {
 fn half_is_taken_while_the_owner_pops() {
     Bound::preemptions(4, 13_000)
         .outcomes("steal-half against pops", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = Worker::with_capacity(8);
             let stolen = half_thief(worker.stealer(), 8);
             for item in 0..5 {
@@ -94,7 +94,7 @@ fn half_is_taken_while_the_owner_pops() {
 #[test]
 fn half_and_single_thieves_do_not_overlap() {
     Bound::preemptions(2, 14_000).check("steal-half, steal and pop: each item once", || {
-        let _peace = InPeace::begin();
+        let _peace = in_peace();
         let worker = Worker::with_capacity(4);
         let half = half_thief(worker.stealer(), 8);
         let single = thief(worker.stealer(), 2);
@@ -114,7 +114,7 @@ fn half_and_single_thieves_do_not_overlap() {
 #[test]
 fn the_limit_is_kept() {
     Bound::preemptions(2, 8_900).check("limit 2 is kept", || {
-        let _peace = InPeace::begin();
+        let _peace = in_peace();
         let worker = Worker::with_capacity(8);
         let first = half_thief(worker.stealer(), 2);
         let second = half_thief(worker.stealer(), 2);
@@ -135,7 +135,7 @@ fn the_limit_is_kept() {
 fn a_slot_is_published_again() {
     Bound::exhaustive(19_000)
         .outcomes("pop, then push to the same slot", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = Worker::with_capacity(1);
             let stolen = thief(worker.stealer(), 1);
             let mut own = Vec::new();
@@ -158,7 +158,7 @@ fn a_slot_is_published_again() {
 fn a_stolen_batch_is_stolen_on_in_order() {
     Bound::preemptions(3, 1_800)
         .outcomes("a batch stolen on, first in first out", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let victim = Worker::with_capacity(8);
             let own = Worker::with_capacity(4);
             let second = thief(own.stealer(), 2);
@@ -198,7 +198,7 @@ fn workers_rob_each_other() {
     }
 
     Bound::preemptions(4, 1_900).check("mutual steal-half", || {
-        let _peace = InPeace::begin();
+        let _peace = in_peace();
         let left = Worker::with_capacity(2);
         let right = Worker::with_capacity(2);
         let (left_end, right_end) = (left.stealer(), right.stealer());

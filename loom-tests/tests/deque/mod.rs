@@ -20,25 +20,38 @@ mod rings;
 mod sleep;
 mod sleepers;
 
+use std::cell::Cell;
+use std::thread::LocalKey;
+
 use filch_deque::{Request, Steal, Stealer, Worker};
-use filch_sync::asymmetric::WITHOUT_LIGHT;
+use filch_sync::asymmetric::{REFUSED, WITHOUT_LIGHT};
 use filch_sync::thread::{self, JoinHandle};
 
-/// Leaves out the owner's light fences while it is there: they are for thieves that insist, and no
-/// thread of its model does.
-struct InPeace;
+/// A property of a model's fences, for as long as this lives.
+struct Fences(&'static LocalKey<Cell<bool>>);
 
-impl InPeace {
-    fn begin() -> Self {
-        WITHOUT_LIGHT.set(true);
-        Self
+impl Fences {
+    fn are(property: &'static LocalKey<Cell<bool>>) -> Self {
+        property.set(true);
+        Self(property)
     }
 }
 
-impl Drop for InPeace {
+impl Drop for Fences {
     fn drop(&mut self) {
-        WITHOUT_LIGHT.set(false);
+        self.0.set(false);
     }
+}
+
+/// Leaves out the owner's light fences: they are for thieves that insist, and no thread of the
+/// model does.
+fn in_peace() -> Fences {
+    Fences::are(&WITHOUT_LIGHT)
+}
+
+/// Has the system refuse heavy fences.
+fn refused() -> Fences {
+    Fences::are(&REFUSED)
 }
 
 /// Starts a thief that makes `attempts` attempts, and returns what it got, in order.

@@ -5,7 +5,7 @@ use filch_sync::thread::JoinHandle;
 use loom_tests::Bound;
 
 use super::{
-    InPeace, assert_ascending, assert_each_once, biased, biased_after, insistent_thief, thief,
+    assert_ascending, assert_each_once, biased, biased_after, in_peace, insistent_thief, thief,
 };
 
 /// Returns where the item lies.
@@ -68,7 +68,7 @@ fn an_item_is_taken_back_or_stolen() {
 fn all_may_be_gone() {
     Bound::preemptions(3, 47_000)
         .outcomes("shared: nested items, all stolen or some", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker: Worker<u32> = Worker::starting_at(4, u32::MAX - 1, true);
             let thief = thief(worker.stealer(), 3);
             let stolen = nest_beside(&worker, [0, 1, 2], thief);

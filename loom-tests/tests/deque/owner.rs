@@ -5,7 +5,7 @@ use filch_sync::thread;
 use loom_tests::{Bound, Crossing};
 
 use super::{
-    InPeace, assert_ascending, assert_each_once, biased, drain, insistent_thief, pop_all_beside,
+    assert_ascending, assert_each_once, biased, drain, in_peace, insistent_thief, pop_all_beside,
     steal_surely, thief,
 };
 
@@ -16,7 +16,7 @@ use super::{
 fn an_owner_answers() {
     Bound::preemptions(3, 700)
         .outcomes("biased: an owner answers a thief that asks", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = biased(4);
             let stolen = thief(worker.stealer(), 2);
             worker.push(0);
@@ -36,7 +36,7 @@ fn an_owner_answers() {
 fn no_request_is_lost() {
     Bound::exhaustive(40)
         .outcomes("biased: the next push answers", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = biased(4);
             let stealer = worker.stealer();
             let later = worker.stealer();
@@ -64,7 +64,7 @@ fn no_request_is_lost() {
 fn a_pop_answers() {
     Bound::exhaustive(1_100)
         .outcomes("biased: the next pop answers", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = biased(8);
             worker.push_batch(0..4);
             let stealer = worker.stealer();
@@ -91,7 +91,7 @@ fn a_pop_answers() {
 fn a_thief_waits_for_the_answer() {
     Bound::preemptions(3, 36_000)
         .outcomes("biased: a thief waits for the answer", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = biased(4);
             let stealer = worker.stealer();
             let thief = thread::spawn(move || {
@@ -145,7 +145,7 @@ fn an_owner_shares() {
 fn what_is_shared_is_there_at_once() {
     Bound::exhaustive(2_000)
         .outcomes("biased: shared items need no request", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = biased(4);
             worker.push(0);
             let stolen = thief(worker.stealer(), 2);
@@ -166,7 +166,7 @@ fn what_is_shared_is_there_at_once() {
 fn what_was_popped_is_not_shared() {
     Bound::exhaustive(1_500)
         .outcomes("biased: an empty deque is shared", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = biased(4);
             let stolen = thief(worker.stealer(), 1);
             worker.push(0);
@@ -195,7 +195,7 @@ fn push_together(worker: &Worker<u32>, count: u32) {
 fn items_that_are_pushed_together_come_together() {
     Bound::exhaustive(4_600)
         .outcomes("shared: two items pushed together", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = Worker::with_capacity(1);
             let stealer = worker.stealer();
             let thief = thread::spawn(move || {
@@ -238,7 +238,7 @@ fn a_biased_deque_is_given_items_together() {
 fn the_deque_changes_hands_and_back() {
     Bound::preemptions(3, 3_200)
         .outcomes("biased: shared and taken back", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = biased(2);
             let crossing = Crossing::new();
             let stealer = worker.stealer();

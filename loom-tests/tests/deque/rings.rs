@@ -7,7 +7,7 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing};
 
 use super::{
-    InPeace, assert_ascending, assert_each_once, biased_after, drain, half_thief, insist,
+    assert_ascending, assert_each_once, biased_after, drain, half_thief, in_peace, insist,
     push_and_pop, push_beside_a_thief, thief,
 };
 
@@ -17,7 +17,7 @@ use super::{
 fn the_ring_grows_under_a_thief() {
     Bound::preemptions(3, 52_000)
         .outcomes("growth from 1 to 4 while stealing", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             push_beside_a_thief(&Worker::with_capacity(1), 3, 2)
         })
         .assert_exactly([vec![], vec![0], vec![0, 1]]);
@@ -28,7 +28,7 @@ fn the_ring_grows_under_a_thief() {
 #[test]
 fn the_ring_grows_under_two_thieves() {
     Bound::preemptions(1, 20_000).check("growth from 1 to 4 under two thieves", || {
-        let _peace = InPeace::begin();
+        let _peace = in_peace();
         let worker = Worker::with_capacity(1);
         let half = half_thief(worker.stealer(), 8);
         let single = thief(worker.stealer(), 1);
@@ -48,7 +48,7 @@ fn the_ring_grows_under_two_thieves() {
 fn a_closed_deque_does_not_look_empty() {
     Bound::preemptions(4, 9_100)
         .outcomes("no false emptiness", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = Worker::with_capacity(1);
             let stealer = worker.stealer();
             worker.push(0);
@@ -72,7 +72,7 @@ fn a_closed_deque_does_not_look_empty() {
 fn slots_are_reused_after_a_claim() {
     Bound::preemptions(3, 11_000)
         .outcomes("slot reuse behind a thief", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = Worker::with_capacity(2);
             push_beside_a_thief(&worker, 3, 2);
             // Whether slots were written again, and the ring kept.
@@ -88,7 +88,7 @@ fn slots_are_reused_after_a_claim() {
 fn a_half_is_moved_out_before_its_slots_are_free() {
     Bound::preemptions(3, 2_400)
         .outcomes("slot reuse behind a thief of three", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let crossing = Crossing::new();
             let worker = Worker::with_capacity(8);
             worker.push_batch(0..5);
@@ -119,7 +119,7 @@ fn a_half_is_moved_out_before_its_slots_are_free() {
 fn claims_finish_out_of_order() {
     Bound::preemptions(2, 41_000)
         .outcomes("a later claim that finishes first frees no slot", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let crossing = Crossing::new();
             let worker = Worker::with_capacity(4);
             worker.push_batch(0..3);
@@ -152,7 +152,7 @@ fn claims_finish_out_of_order() {
 #[test]
 fn tag_and_index_wrap_around() {
     Bound::preemptions(3, 3_500).check("tag and index wrap", || {
-        let _peace = InPeace::begin();
+        let _peace = in_peace();
         let worker = Worker::starting_at(2, u32::MAX - 1, false);
         push_and_pop(&worker, 4, half_thief(worker.stealer(), 8));
     });
@@ -163,7 +163,7 @@ fn tag_and_index_wrap_around() {
 #[test]
 fn the_ring_grows_where_the_index_wraps() {
     Bound::preemptions(2, 10_000).check("growth at the wrap", || {
-        let _peace = InPeace::begin();
+        let _peace = in_peace();
         push_beside_a_thief(&Worker::starting_at(1, u32::MAX, false), 3, 2);
     });
 }
@@ -226,7 +226,7 @@ pub(crate) fn the_owner_goes(is_biased: bool) {
 #[test]
 fn the_owner_goes_with_items_left() {
     Bound::preemptions(1, 43_000).check("worker dropped with thieves in flight", || {
-        let _peace = InPeace::begin();
+        let _peace = in_peace();
         the_owner_goes(false);
     });
 }

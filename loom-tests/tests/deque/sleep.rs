@@ -9,7 +9,7 @@ use filch_sync::atomic::{AtomicBool, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::Bound;
 
-use super::InPeace;
+use super::in_peace;
 
 /// Two threads: an owner pushes and looks for sleepers; a thief looks a last time. A failure: the
 /// owner sees none, and the thief nothing: the item waits, and its thief sleeps.
@@ -17,7 +17,7 @@ use super::InPeace;
 fn a_sleeper_and_a_pusher_see_each_other() {
     Bound::exhaustive(700)
         .outcomes("shared: a push beside a sleeper", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             let worker = Worker::with_capacity(1);
             let asleep = Arc::new(AtomicBool::new(false));
             let sleeper = thread::spawn({

@@ -11,7 +11,7 @@ use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::Bound;
 
-use super::{InPeace, assert_each_once, biased, drain, insist, steal_surely};
+use super::{assert_each_once, biased, drain, in_peace, insist, refused, steal_surely};
 
 /// The outcomes without the one in which neither sees the other: whether the owner sees the thief,
 /// and the thief what was pushed.
@@ -104,10 +104,28 @@ fn a_push_into_a_biased_deque() {
 fn a_push_into_a_shared_deque() {
     Bound::exhaustive(140)
         .outcomes("shared: a push beside a sleeper, without fences", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             meet(&shared(), |worker, sees| {
                 worker.push(0);
                 sees()
+            })
+        })
+        .assert_exactly(EITHER_OR_BOTH);
+}
+
+/// Two threads: where the system refuses heavy fences, the owner never takes the deque back, and
+/// neither thread needs a fence.
+#[test]
+fn pushes_where_heavy_fences_are_refused() {
+    Bound::exhaustive(2_400)
+        .outcomes("refused: push, pop and push beside a sleeper", || {
+            let _fences = refused();
+            meet(&shared(), |worker, sees| {
+                worker.push(0);
+                let first = sees();
+                assert_eq!(worker.pop(), Some(0));
+                worker.push(1);
+                sees() || first
             })
         })
         .assert_exactly(EITHER_OR_BOTH);
@@ -264,7 +282,7 @@ fn two_sleepers_and_a_push() {
 fn two_sleepers_and_a_push_into_a_shared_deque() {
     Bound::preemptions(3, 2_400)
         .outcomes("shared: a push beside two sleepers", || {
-            let _peace = InPeace::begin();
+            let _peace = in_peace();
             meet_two(&shared(), 1)
         })
         .assert_reached(MEETINGS);

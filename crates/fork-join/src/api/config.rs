@@ -152,9 +152,7 @@ impl Config {
     /// Returns the settings of `count` processors, as the pool wants them.
     pub(crate) fn processors(&self, count: usize) -> ProcessorsConfig {
         let limit = count.saturating_add(self.blocking_threads);
-        // It is never resized.
-        let processors = self.processors.processors(count).max_processors(count);
-        processors.thread_limit(limit)
+        self.processors.processors(count).thread_limit(limit)
     }
 
     /// The number of threads, the caller among them if it is one.
