@@ -264,7 +264,7 @@ fn workers_rob_each_other() {
     Bound::preemptions(1, 3_300).check("biased: mutual steal-half", || {
         let [left, right] = [(); 2].map(|()| biased(2));
         let (left_end, right_end) = (left.stealer(), right.stealer());
-        let third = super::thief(left.stealer(), 1);
+        let third = thief(left.stealer(), 1);
         let other = thread::spawn(move || {
             right.push(2);
             right.push(3);
