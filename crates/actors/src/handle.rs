@@ -287,9 +287,9 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     ///
     /// Its output is what [`send`](Handle::send) returns: an error, with the message, if the
     /// process has ended, or ends before a worker takes the message; `Ok` does not mean that a step
-    /// has seen it. Dropping the future leaves the message waiting. A message to another node does
-    /// not wait for room there, nor for a [backlog](filch_scheduler::Undelivered::Backlog) on the
-    /// way: it comes back.
+    /// has seen it. A message that waits is not sent yet: its sender's end or a cancel may come
+    /// first. Dropping the future leaves it waiting. One to another node waits for neither room nor
+    /// a [backlog](filch_scheduler::Undelivered::Backlog): it comes back.
     ///
     /// An async function that awaits this for its own full mailbox waits for ever. So do two
     /// functions that await room in each other's mailboxes and nothing else.
