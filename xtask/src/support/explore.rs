@@ -46,10 +46,9 @@ impl Harness {
         let outcomes = parallel::map(tests, |test| self.run(test, tests.len(), &ended))?;
         let (mut table, mut tally) = (Table::new(self.fields), Tally::default());
         for outcome in &outcomes {
-            outcome
-                .explored
-                .iter()
-                .for_each(|row| table.row(row.clone()));
+            for row in &outcome.explored {
+                table.row(row.clone());
+            }
             tally += Tally::of(outcome.failure.is_none());
         }
         println!("{table}");

@@ -88,7 +88,8 @@ fn by_yields_for_what_it_has_spawned() {
 /// A thread of no pool spawns the awaited jobs, after all branches wait.
 #[test]
 fn by_yields_for_what_comes_from_outside() {
-    for pool in &pools().collect::<Vec<_>>() {
+    for pool in pools() {
+        let pool = &pool;
         let (asks, asked) = channel::<Sender<()>>();
         thread::scope(|outside| {
             outside.spawn(move || {
