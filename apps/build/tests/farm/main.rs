@@ -4,9 +4,9 @@
 
 mod cache;
 mod client;
-mod clients;
 mod coordinator;
 mod cpu;
+mod foreign;
 mod installed;
 mod leaver;
 mod messages;

@@ -1,7 +1,7 @@
 //! The speed of the cache, against that of nginx with its dav module.
 //!
 //! ```sh
-//! cargo test --release -p filch-build --test farm -- --ignored --nocapture cache::speed
+//! cargo test --profile measured -p filch-build --test farm -- --ignored --nocapture cache::speed
 //! ```
 //!
 //! The servers are processes; rounds are interleaved. Prints medians, ranges and processor time.
@@ -17,8 +17,8 @@ use http_body_util::{BodyExt as _, Full};
 use tokio::task::JoinSet;
 
 use crate::client::{Client, batch, pieces, read, with_output};
-use crate::clients::nginx::Nginx;
 use crate::cpu::{cpu_time, spread};
+use crate::foreign::nginx::Nginx;
 use crate::program::{Program, filch_build};
 use crate::server::{connect, noise};
 

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::common::{Note, eventually, next, two};
-use crate::refusals::publish;
-use crate::server::Server;
+use super::common::{Note, eventually, next, two};
+use super::refusals::publish;
+use super::server::Server;
 
 /// A failure: a panic, which would end the transport's thread, or a wrong count.
 #[test]

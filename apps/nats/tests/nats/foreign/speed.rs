@@ -7,13 +7,13 @@ use filch_nats::async_nats;
 use filch_scheduler::{Context, Event, Events, InitError, Process, StepOutput, Undelivered};
 use futures_util::StreamExt as _;
 
-use crate::common::{Note, Test, eventually, next, two};
-use crate::server::Server;
+use super::common::{Note, Test, eventually, next, two};
+use super::server::Server;
 
 const MESSAGES: u64 = 200_000;
 
-/// Run it with `--release -- --ignored --nocapture speed`. It prints ratios to the bare program,
-/// run in turn. The bare program's subscriber counts the messages, or makes texts of them that
+/// Run it with `--profile measured -- --ignored --nocapture speed`. It prints ratios to the bare
+/// program, run in turn. The bare program's subscriber counts the messages, or makes texts of them that
 /// another thread counts. Here a process counts. Nobody keeps messages: their memory would be most
 /// of what is measured.
 #[test]

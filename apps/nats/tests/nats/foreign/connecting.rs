@@ -4,8 +4,8 @@ use filch_nats::async_nats::{ConnectErrorKind, ConnectOptions, ServerAddr};
 use filch_nats::{ConnectError, Nats, NodeLost, StartError};
 use filch_scheduler::Node;
 
-use crate::common::{News, Note, Notes, TestNode, next, scheduler, two};
-use crate::server::Server;
+use super::common::{News, Note, Notes, TestNode, next, scheduler, two};
+use super::server::Server;
 
 #[test]
 fn a_node_that_is_not_there_is_not_connected() {
@@ -82,7 +82,7 @@ fn nothing_starts_without_a_server_or_with_wrong_words() {
     assert!(matches!(refused, Err(StartError::Connect(_))));
     server.start_again();
     drop(scheduler);
-    let gone = crate::common::scheduler(1);
+    let gone = super::common::scheduler(1);
     let handle = gone.handle();
     drop(gone);
     let refused = begin().start(&handle, server.address());

@@ -5,8 +5,8 @@ use std::sync::mpsc;
 use filch_nats::{Incident, async_nats};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, await_next, eventually, next, two};
-use crate::server::Server;
+use super::common::{News, Note, TestNode, await_next, eventually, next, two};
+use super::server::Server;
 
 #[test]
 fn a_message_for_a_node_that_is_not_connected_comes_back() {

@@ -10,9 +10,9 @@ use filch_nats::async_nats::ConnectOptions;
 use filch_nats::{Ended, Incident, NodeLost};
 use filch_scheduler::{ExitReason, Node, Pid};
 
-use crate::common::{News, Note, TestNode, WHY, await_next, eventually, next, pair, two};
-use crate::refusals::publish;
-use crate::server::Server;
+use super::common::{News, Note, TestNode, WHY, await_next, eventually, next, pair, two};
+use super::refusals::publish;
+use super::server::Server;
 
 #[test]
 fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
@@ -96,7 +96,7 @@ fn a_full_mailbox_gets_the_news_later() {
     let (other, _) = there.forward();
     let (gate, may_go) = mpsc::channel::<()>();
     let (sender, notes) = mpsc::channel();
-    let slow = crate::common::Slow { may_go, sender };
+    let slow = super::common::Slow { may_go, sender };
     let slow = here.scheduler.submission(slow, "run", ()).mailbox(1);
     let slow = slow.submit().unwrap().pid();
     here.nats.monitor(slow, other, |_| panic!("no message"));

@@ -8,9 +8,9 @@ use filch_build::digest::Digest;
 use tempfile::TempDir;
 use tonic::Code;
 
-use super::byte_stream::begin;
-use super::separate::{Variables, refusal, start};
-use super::shared::{Behind, share_a_cache};
+use crate::cache::byte_stream::begin;
+use crate::cache::separate::{Variables, refusal, start};
+use crate::cache::shared::{Behind, share_a_cache};
 use crate::client::{read, refused, upload};
 use crate::installed;
 use crate::program::{Program, free_port};

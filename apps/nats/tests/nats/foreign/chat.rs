@@ -5,11 +5,11 @@ use std::thread;
 
 use filch_scheduler::Node;
 
-use crate::common::{await_next, eventually};
-use crate::server::Server;
+use super::common::{await_next, eventually};
+use super::server::Server;
 
 #[expect(dead_code, reason = "its main is for terminals")]
-#[path = "../../examples/chat.rs"]
+#[path = "../../../examples/chat.rs"]
 mod example;
 
 use example::{Happening, talk};

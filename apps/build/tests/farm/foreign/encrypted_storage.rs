@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use super::redis::Redis;
 use super::s3::{KEYS, S3};
-use super::separate::{refusal, start};
+use crate::cache::separate::{refusal, start};
 
 /// Takes TLS off connections, and passes their bytes to connections that `connect` makes. Returns
 /// the port, and the certificate to be trusted.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, eventually, next, pair, send_until_cut_off};
+use super::common::{News, Note, TestNode, eventually, next, pair, send_until_cut_off};
 
 /// A failure: the shutdown waits for the transport, a lost message is not accounted for, or the
 /// other node is not told.

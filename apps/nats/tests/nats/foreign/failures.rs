@@ -6,8 +6,8 @@ use std::time::Duration;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Pid, Undelivered};
 
-use crate::common::{News, Note, TestNode, await_next, eventually, next, send_until_cut_off, two};
-use crate::server::Server;
+use super::common::{News, Note, TestNode, await_next, eventually, next, send_until_cut_off, two};
+use super::server::Server;
 
 /// Two hours of patience: the link outlives the server. A failure: a taken message is neither
 /// delivered nor counted as missed, or comes twice or out of order.

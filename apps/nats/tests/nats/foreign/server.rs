@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
-use crate::common::LIMIT;
+use super::common::LIMIT;
 
 const PROGRAM: &str = "nats-server";
 

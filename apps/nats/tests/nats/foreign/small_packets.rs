@@ -6,8 +6,8 @@ use std::path::Path;
 use filch_nats::Ended;
 use filch_scheduler::{ExitReason, Node, Undelivered};
 
-use crate::common::{News, Note, WHY, await_next, eventually, next, two};
-use crate::server::Server;
+use super::common::{News, Note, WHY, await_next, eventually, next, two};
+use super::server::Server;
 
 fn configure(file: &Path, max_payload: usize) {
     fs::write(file, format!("max_payload: {max_payload}\n")).unwrap();

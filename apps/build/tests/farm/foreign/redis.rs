@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use filch_build::server::{Config, Server};
 use filch_build::storage::Location;
 
-use super::shared::{Behind, share_a_cache};
+use crate::cache::shared::{Behind, share_a_cache};
 use crate::installed;
 use crate::program::{Program, wait_for};
 use crate::server::{TestServer, start_with};

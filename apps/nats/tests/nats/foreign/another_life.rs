@@ -3,9 +3,9 @@
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::Node;
 
-use crate::common::{News, Note, TestNode, eventually, next};
-use crate::other_program::OtherProgram;
-use crate::server::Server;
+use super::common::{News, Note, TestNode, eventually, next};
+use super::other_program::OtherProgram;
+use super::server::Server;
 
 /// The node here is patient, and does not notice the death. A failure: the message for the dead
 /// process reaches the new one with the same PID.

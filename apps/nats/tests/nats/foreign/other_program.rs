@@ -9,8 +9,8 @@ use std::thread;
 use filch_actors::prelude::*;
 use filch_scheduler::{Node, Pid};
 
-use crate::common::{Note, TestNode, await_next};
-use crate::server::Server;
+use super::common::{Note, TestNode, await_next};
+use super::server::Server;
 
 const SERVER: &str = "FILCH_NATS_TEST_SERVER";
 
@@ -27,7 +27,7 @@ pub(crate) struct OtherProgram {
 
 impl OtherProgram {
     pub(crate) fn start(server: &Server) -> Self {
-        let name = "other_program::the_other_program";
+        let name = "foreign::other_program::the_other_program";
         let mut process = Command::new(env::current_exe().unwrap())
             .args([name, "--exact", "--ignored", "--nocapture"])
             .env(SERVER, server.address())

@@ -12,7 +12,7 @@ use filch_scheduler::{
     StepOutput, Undelivered,
 };
 
-use crate::server::Server;
+use super::server::Server;
 
 pub(crate) enum Test {}
 

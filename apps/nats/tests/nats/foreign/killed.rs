@@ -6,9 +6,9 @@ use std::time::Duration;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, await_next, eventually};
-use crate::other_program::OtherProgram;
-use crate::server::Server;
+use super::common::{News, Note, TestNode, await_next, eventually};
+use super::other_program::OtherProgram;
+use super::server::Server;
 
 const MONITORS: u64 = 50;
 

@@ -3,7 +3,7 @@
 use filch_actors::prelude::*;
 use filch_scheduler::{Node, Pid};
 
-use crate::common::{News, Note, next, pair};
+use super::common::{News, Note, next, pair};
 
 #[test]
 fn messages_go_both_ways_and_in_order() {
