@@ -2,7 +2,7 @@
 //! a process, compared with the bare process, and with a worker's runner alone.
 //!
 //! ```sh
-//! cargo test --release -p filch-build --test farm -- --ignored --nocapture overhead
+//! cargo test --profile measured -p filch-build --test farm -- --ignored --nocapture overhead
 //! ```
 
 use std::future;
