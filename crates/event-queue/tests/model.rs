@@ -10,7 +10,7 @@
 //!   is refused;
 //! - nothing is leaked, nothing is dropped twice.
 //!
-//! Pushes that stall are in `src/stalled.rs`.
+//! Pushes that stall are in `src/channel/tests`.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

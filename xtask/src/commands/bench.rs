@@ -3,7 +3,6 @@
 //! schedulers under faults of all kinds.
 
 mod carry;
-mod hello;
 mod rivals;
 
 use std::process::{Command, ExitCode};
@@ -31,15 +30,13 @@ pub(crate) fn soak(Passed { arguments }: &Passed) -> Result<ExitCode> {
 pub(crate) fn run(Passed { arguments }: &Passed) -> Result<ExitCode> {
     let words: Vec<_> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        ["--hello"] => hello::run()?,
-        ["--carry", file] => carry::build(file.as_ref())?,
+        ["--carry", file] => carry::build(file.as_ref()),
         ["--compare" | "--tables", ..] => {
             let mut command = program("rivals", "filch-report");
-            return ended(command.arg("--").args(words));
+            ended(command.arg("--").args(words))
         }
-        _ => return measure(&words),
+        _ => measure(&words),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn measure(arguments: &[&str]) -> Result<ExitCode> {
@@ -57,11 +54,8 @@ fn measure(arguments: &[&str]) -> Result<ExitCode> {
 
 /// True if the group of rayon's programs is among those that are asked for, or all are.
 fn wants_rayon(arguments: &[&str]) -> bool {
-    let joined = arguments.join(" ").replace('=', " ");
-    let words: Vec<_> = joined.split(' ').collect();
-    let pairs = words.windows(2).filter(|pair| pair[0] == "--group");
-    let groups: Vec<_> = pairs.map(|pair| pair[1]).collect();
-    groups.is_empty() || groups.contains(&"rayon")
+    let names = |word| arguments.iter().any(|argument| argument.contains(word));
+    names("rayon") || !names("--group")
 }
 
 /// Runs a program of the tree of that [name](Tree::named).

@@ -65,7 +65,7 @@ mod tests {
     fn warnings_are_told_from_the_rest() {
         assert!(is_warning(" WARN unclosed HTML tag `<T>` found in `a.md`"));
         assert!(is_warning(
-            "2026-01-01 00:00:00 [ERROR] (mdbook): no such chapter"
+            "2026-01-01 00:00:00 [ERROR] (mdbook): no chapter"
         ));
         assert!(!is_warning(" INFO Book building has started"));
         assert!(!is_warning(" INFO Warnings.md is a chapter"));

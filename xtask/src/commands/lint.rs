@@ -3,11 +3,11 @@
 mod circles;
 mod layers;
 mod links;
+mod names;
 mod openings;
 mod text;
 mod unsafety;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -28,7 +28,14 @@ pub(crate) fn check() -> Result<Tally> {
     let mut tally = Tally::default();
     let mut note = |findings: Vec<Finding>| {
         tally += Tally::of(findings.is_empty());
-        findings.iter().for_each(|finding| println!("{finding}"));
+        for Finding {
+            file,
+            line,
+            message,
+        } in findings
+        {
+            println!("{}:{line}: {message}", file.display());
+        }
     };
     let layers = layers::layers()?;
     for place in ["", BESIDE[0], BESIDE[1]] {
@@ -51,8 +58,9 @@ pub(crate) fn check() -> Result<Tally> {
             note(circles::check(package, &files)?);
         }
     }
+    let names = names::Names::read(&files);
     for file in &files {
-        note(text::check(file)?);
+        note(text::check(file, &names)?);
     }
     note(unsafety::check(&files)?);
     for message in orderings::complaints()? {
@@ -65,7 +73,6 @@ pub(crate) fn check() -> Result<Tally> {
 }
 
 /// A line that `cargo xtask lint` prints.
-#[derive(Debug)]
 struct Finding {
     file: PathBuf,
     /// Counted from 1.
@@ -81,12 +88,5 @@ impl Finding {
             line: 1,
             message: message.into(),
         }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, line) = (self.file.display(), self.line);
-        write!(formatter, "{file}:{line}: {}", self.message)
     }
 }

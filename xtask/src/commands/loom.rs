@@ -3,7 +3,7 @@
 //! The harness in `loom-tests/src/lib.rs` prints one `model` line per model.
 
 use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 
@@ -33,14 +33,6 @@ pub(crate) struct Options {
 const LIMIT: Duration = Duration::from_secs(300);
 
 impl Options {
-    /// All models.
-    pub(crate) fn all(bound: &str) -> Self {
-        Self {
-            bound: bound.to_owned(),
-            ..Self::default()
-        }
-    }
-
     /// The harness, with the variables that it reads.
     fn harness(&self) -> Harness {
         let mut told = vec![("FILCH_LOOM_BOUND", self.bound.clone())];
@@ -77,17 +69,20 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     explore(options)?.report()
 }
 
+/// Explores all models at these bounds.
+pub(crate) fn all(bound: &str) -> Result<Tally> {
+    let bound = bound.to_owned();
+    explore(&Options {
+        bound,
+        ..Options::default()
+    })
+}
+
 /// Builds the models, runs those that the filter selects, and prints the table.
-pub(crate) fn explore(options: &Options) -> Result<Tally> {
+fn explore(options: &Options) -> Result<Tally> {
     let mut build = build(&Tree::named("loom"));
     let models = programs::select(&mut build, TESTS, options.filter.as_deref())?;
-    let started = Instant::now();
-    let (lines, tally) = options.harness().explore(&models)?;
-    let executions = lines.iter().filter_map(|line| line[3].parse::<u64>().ok());
-    let (models, executions) = (lines.len(), executions.sum::<u64>());
-    let seconds = started.elapsed().as_secs_f64();
-    println!("{models} models, {executions} executions, {seconds:.1} s");
-    Ok(tally)
+    options.harness().explore(&models)
 }
 
 /// The build of the models in a tree.

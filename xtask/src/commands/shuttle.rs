@@ -38,22 +38,21 @@ pub(crate) struct Options {
 /// The time that one test may take.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-impl Options {
-    /// All tests.
-    pub(crate) fn all(schedules: &str) -> Self {
-        Self {
-            schedules: Some(schedules.to_owned()),
-            ..Self::default()
-        }
-    }
-}
-
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     explore(options)?.report()
 }
 
+/// Runs all tests, so many schedules of each kind.
+pub(crate) fn all(schedules: &str) -> Result<Tally> {
+    let schedules = Some(schedules.to_owned());
+    explore(&Options {
+        schedules,
+        ..Options::default()
+    })
+}
+
 /// Builds the tests, runs those that the filter selects, and prints the table.
-pub(crate) fn explore(options: &Options) -> Result<Tally> {
+fn explore(options: &Options) -> Result<Tally> {
     let mut build = cargo_in("shuttle");
     build.args(["test", "--no-run", "--package", "shuttle-tests"]);
     build.args(["--profile", "loom"]);
@@ -75,5 +74,5 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
         limit: LIMIT,
         shows_all: false,
     };
-    Ok(harness.explore(&tests)?.1)
+    harness.explore(&tests)
 }

@@ -48,22 +48,23 @@ pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
 
 /// Adds the models at these bounds, `quicker` or `own`, and as many random schedules.
 pub(crate) fn add_models(bound: &str, stages: &mut Stages) {
-    stages.run(format!("models, at their {bound} bounds"), || {
-        loom::explore(&loom::Options::all(bound))
-    });
-    stages.run("whole pools and schedulers, random schedules", || {
-        shuttle::explore(&shuttle::Options::all(bound))
-    });
+    let name = format!("models, at their {bound} bounds");
+    stages.run(name, || loom::all(bound));
+    let name = "whole pools and schedulers, random schedules";
+    stages.run(name, || shuttle::all(bound));
     let tests = "test --package filch-testing --profile loom";
     let name = "tests of users' processes, random schedules";
     stages.add(&format!("{name} | shuttle | {tests}"));
 }
 
+/// The module of the tests with programs of others, where there are some.
+const FOREIGN: &str = "foreign::";
+
 /// Adds the tests of a workspace, but for some packages', and its examples; rivals are not taught.
 pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
     let of = if place.is_empty() { "" } else { ": " };
     let name = |what| format!("{place}{of}{what}");
-    stages.run(name("unit, property and integration tests"), || {
+    let run = |filter: &[&str]| {
         let mut command = cargo_in(place);
         if runs("cargo-nextest", "--version") {
             command.args(["nextest", "run"]);
@@ -75,8 +76,15 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
         command.envs(["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"].map(|name| (name, &threads)));
         command.args(packages(place)).arg("--no-fail-fast");
         command.args(left_out.iter().flat_map(|package| ["--exclude", package]));
-        tests(&mut command)
+        tests(command.arg("--").args(filter))
+    };
+    stages.run(name("unit, property and integration tests"), || {
+        run(&["--skip", FOREIGN])
     });
+    if place == "apps" {
+        let title = name("tests with programs of others");
+        stages.run(title, || run(&[FOREIGN]));
+    }
     if place != "rivals" {
         let packages = packages(place).join(" ");
         let tests = format!("test {packages} --no-fail-fast --doc");

@@ -110,11 +110,7 @@ mod tests {
         let shipped = shipped(code).unwrap();
         let has = |word: &&str| has_word(shipped.clone(), word);
         let words = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "I"];
-        assert!(
-            words
-                .iter()
-                .filter(|word| has(word))
-                .eq(&["a", "d", "f", "g", "I"])
-        );
+        let found: Vec<_> = words.into_iter().filter(has).collect();
+        assert_eq!(found, ["a", "d", "f", "g", "I"]);
     }
 }

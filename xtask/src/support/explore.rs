@@ -40,8 +40,8 @@ struct Outcome {
 
 impl Harness {
     /// Runs the tests, says which one has ended, and prints the table, and what those printed that
-    /// failed. Returns the lines of the table.
-    pub(crate) fn explore(&self, tests: &[Test]) -> Result<(Vec<Vec<String>>, Tally)> {
+    /// failed.
+    pub(crate) fn explore(&self, tests: &[Test]) -> Result<Tally> {
         let ended = AtomicUsize::new(0);
         let outcomes = parallel::map(tests, |test| self.run(test, tests.len(), &ended))?;
         let (mut table, mut tally) = (Table::new(self.fields), Tally::default());
@@ -59,8 +59,7 @@ impl Harness {
                 println!("---- {}: {verdict}\n{}", test.name, outcome.output);
             }
         }
-        let explored = outcomes.into_iter().flat_map(|outcome| outcome.explored);
-        Ok((explored.collect(), tally))
+        Ok(tally)
     }
 
     fn run(&self, test: &Test, of: usize, number: &AtomicUsize) -> Result<Outcome> {

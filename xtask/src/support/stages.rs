@@ -13,9 +13,10 @@ use super::tally::{LONGEST, Tally, tests};
 pub(crate) struct Stages {
     /// Seconds, passed, failed, name, verdict.
     rows: Vec<[String; 5]>,
-    errors: Vec<String>,
+    /// Lines below the table of the summary.
+    pub(crate) remarks: Vec<String>,
     sum: Tally,
-    elapsed: Duration,
+    pub(crate) elapsed: Duration,
 }
 
 impl Stages {
@@ -30,7 +31,7 @@ impl Stages {
         };
         let tally = outcome.unwrap_or_else(|error| {
             println!("error: {error}");
-            self.errors.push(format!("error: {name}: {error}"));
+            self.remarks.push(format!("error: {name}: {error}"));
             Tally::of(false)
         });
         let (elapsed, Tally { passed, failed }) = (started.elapsed(), tally);
@@ -78,15 +79,17 @@ impl Stages {
         self.rows.push(row);
     }
 
-    /// Prints one line per stage, the errors once more, and the sum, alone on the last line.
+    /// Prints one line per stage, the remarks, the longest test, and the sum on a line of its own.
     pub(crate) fn summary(self) -> ExitCode {
         let mut table = Table::new(&[">seconds", ">passed", ">failed", "stage", ""]);
         self.rows.into_iter().for_each(|row| table.row(row));
         let seconds = self.elapsed.as_secs_f64();
         println!("\n== summary, {seconds:.1} s in all\n{table}");
-        self.errors.iter().for_each(|error| println!("{error}"));
+        self.remarks.iter().for_each(|line| println!("{line}"));
         let (seconds, test) = &*LONGEST.lock().expect("no holder panics");
-        println!("the longest test: {seconds:.1} s, {test}");
+        if !test.is_empty() {
+            println!("the longest test, or program of tests: {seconds:.1} s, {test}");
+        }
         println!("{}", self.sum);
         self.sum.exit_code()
     }

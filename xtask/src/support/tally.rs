@@ -61,6 +61,7 @@ impl fmt::Display for Tally {
 /// failed without a failed test did not compile, or aborted: that counts as one failure.
 pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
     let (status, output) = tee(command)?;
+    times(&output).for_each(|(seconds, name)| note_time(seconds, name));
     let mut tally = tests_tally(&output);
     if !status.success() {
         tally.failed = tally.failed.max(1);
@@ -68,7 +69,7 @@ pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
     Ok(tally)
 }
 
-/// The longest test so far of those that are run one by one: its seconds and its name.
+/// The longest test so far, or program of tests that libtest does not time: its seconds and name.
 pub(crate) static LONGEST: Mutex<(f64, String)> = Mutex::new((0.0, String::new()));
 
 pub(crate) fn note_time(seconds: f64, name: &str) {
@@ -76,6 +77,20 @@ pub(crate) fn note_time(seconds: f64, name: &str) {
     if seconds > longest.0 {
         *longest = (seconds, name.to_owned());
     }
+}
+
+/// The seconds of each test by nextest, `PASS [ 0.1s] crate tests::one`, and of each program by
+/// libtest: `Running unittests src/lib.rs (…)`, and later `…; finished in 0.10s`.
+fn times(output: &str) -> impl Iterator<Item = (f64, &str)> {
+    let mut program = "";
+    output.lines().map(str::trim_start).filter_map(move |line| {
+        let begins = ["Running ", "Doc-tests "].map(|word| line.strip_prefix(word));
+        program = begins.into_iter().flatten().next().unwrap_or(program);
+        let ends = line.split_once("finished in ").map(|(_, ends)| ends);
+        let (seconds, test) = ends.or(line.strip_prefix("PASS ["))?.split_once('s')?;
+        let seconds = seconds.trim().parse().ok()?;
+        Some((seconds, test.strip_prefix("] ").unwrap_or(program)))
+    })
 }
 
 /// The sum of the closing lines: libtest's `test result: ok. 3 passed; 0 failed; 0 ignored; …`,
@@ -101,29 +116,29 @@ fn number_before(text: &str, word: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tally, tests_tally};
+    use super::{Tally, tests_tally, times};
 
     #[test]
-    fn the_closing_lines_of_libtest_are_summed() {
-        let output = "\
-test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
-test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n";
-        let expected = Tally {
-            passed: 13,
-            failed: 2,
-        };
-        assert_eq!(tests_tally(output), expected);
+    fn programs_of_libtest_and_tests_of_nextest_have_their_times() {
+        let output = "     Running tests/a.rs (target/a-0)\ntest result: ok. 1 passed; 0 failed; \
+                      finished in 1.50s\n   Doc-tests b\ntest result: ok. 2 passed; finished in \
+                      0.10s\n        PASS [  12.004s] c d::one\n";
+        let expected = [
+            (1.5, "tests/a.rs (target/a-0)"),
+            (0.1, "b"),
+            (12.004, "c d::one"),
+        ];
+        assert!(times(output).eq(expected));
     }
 
     #[test]
-    fn the_closing_line_of_nextest_is_read() {
-        let output = "  PASS [ 0.004s] crate tests::passed\n  \
-                      Summary [ 0.020s] 6 tests run: 3 passed (1 slow), 1 failed, 2 timed out, \
-                      0 skipped\n";
-        let expected = Tally {
-            passed: 3,
-            failed: 3,
-        };
-        assert_eq!(tests_tally(output), expected);
+    fn the_closing_lines_of_libtest_and_nextest_are_summed() {
+        let output = "\
+test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
+test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n\
+  PASS [ 0.004s] crate tests::passed\n\
+  Summary [ 0.020s] 6 tests run: 3 passed (1 slow), 1 failed, 2 timed out, 0 skipped\n";
+        let Tally { passed, failed } = tests_tally(output);
+        assert_eq!([passed, failed], [16, 5]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use super::aligned_branches;
 use crate::support::Result;
@@ -10,7 +10,7 @@ use crate::support::process::{Tree, git};
 
 /// Builds the program, linked with everything that it needs, and copies it to `file`. It knows the
 /// commit that it was built at.
-pub(super) fn build(file: &Path) -> Result<()> {
+pub(super) fn build(file: &Path) -> Result<ExitCode> {
     let mut rustc = Command::new("rustc");
     let host = rustc.args(["--print", "host-tuple"]).output()?.stdout;
     let host = String::from_utf8(host)?;
@@ -36,5 +36,5 @@ pub(super) fn build(file: &Path) -> Result<()> {
     let built = tree.target.join(host.trim()).join("measured/filch-benches");
     fs::copy(built, file)?;
     println!("{}: `--report FOLDER` stores every group", file.display());
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

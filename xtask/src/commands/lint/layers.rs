@@ -99,29 +99,21 @@ mod tests {
 
     /// The number of findings in a crate with these dependencies.
     fn found(name: &str, inside: &[&str], outside: &[&str]) -> usize {
-        let inside = inside
+        let ours = inside
             .iter()
             .map(|name| json!({ "name": name, "path": "/" }));
-        let outside = outside.iter().map(|name| json!({ "name": name }));
-        let package = json!({
-            "name": name,
-            "version": "",
-            "manifest_path": "/filch/crates/a/Cargo.toml",
-            "dependencies": inside.chain(outside).collect::<Vec<_>>(),
-        });
-        check(
-            &serde_json::from_value(package).unwrap(),
-            &layers().unwrap(),
-        )
-        .len()
+        let others = outside.iter().map(|name| json!({ "name": name }));
+        let all: Vec<_> = ours.chain(others).collect();
+        let place = "/filch/crates/a/Cargo.toml";
+        let package =
+            json!({ "name": name, "version": "", "manifest_path": place, "dependencies": all });
+        let package = serde_json::from_value(package).unwrap();
+        check(&package, &layers().unwrap()).len()
     }
 
     #[test]
     fn dependencies_point_downward_and_inward() {
-        assert_eq!(
-            found("filch-injector", &["filch-sync", "filch-deque"], &[]),
-            0
-        );
+        assert_eq!(found("filch-injector", &["filch-deque"], &[]), 0);
         assert_eq!(found("filch-cli", &["filch"], &["clap"]), 0);
         assert_eq!(found("filch-engine", &[], &["corosensei"]), 0);
         assert_eq!(found("filch-deque", &["filch-processors"], &[]), 1);

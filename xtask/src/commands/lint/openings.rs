@@ -50,14 +50,9 @@ mod tests {
     }
 
     #[test]
-    fn wrapped_lines_and_later_paragraphs_are_not_openings() {
-        let text = "/// Returns\n/// What it has.\n///\n/// How it ends:\n/// ```\n/// What\n";
-        assert_eq!(lines(text), [0; 0]);
-    }
-
-    #[test]
-    fn longer_words_and_other_comments_are_no_questions() {
-        let text = "/// However it ends.\n\n/// Whose it is.\n\n// What it is.\n//// What it is.\n";
+    fn wrapped_lines_longer_words_and_other_comments_are_no_openings() {
+        let text = "/// Returns\n/// What it has.\n///\n/// How it ends:\n/// ```\n/// What\n\n\
+                    /// However it ends.\n\n// What it is.\n//// What it is.\n";
         assert_eq!(lines(text), [0; 0]);
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
+use super::names::Names;
 use super::{Finding, links, openings};
 use crate::support::Result;
 use crate::support::code::{begins_tests, contains_word, is_for_tests, note_above};
@@ -21,17 +22,18 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// Lines, counted from 1, and what is wrong with them.
 type Found = Vec<(usize, String)>;
 
-pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
+pub(super) fn check(file: &Path, names: &Names) -> Result<Vec<Finding>> {
     let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
     if !["rs", "md", "toml", "yml", "sh"].contains(&extension) {
         return Ok(Vec::new());
     }
     let text = fs::read_to_string(root().join(file))?;
-    let found = match extension {
+    let mut found = match extension {
         "rs" => [check_code(file, &text), openings::check(&text)].concat(),
         "md" => check_page(file, &text)?,
         _ => wide_lines(&text, |line| !line.starts_with('#')),
     };
+    found.extend(names.check(file, &text));
     let finding = |(line, message)| Finding {
         file: file.to_owned(),
         line,

@@ -13,9 +13,9 @@ use super::server::Server;
 const MESSAGES: u64 = 200_000;
 
 /// Run it with `--profile measured -- --ignored --nocapture speed`. It prints ratios to the bare
-/// program, run in turn. The bare program's subscriber counts the messages, or makes texts of them that
-/// another thread counts. Here a process counts. Nobody keeps messages: their memory would be most
-/// of what is measured.
+/// program, run in turn. The bare program's subscriber counts the messages, or makes texts of them
+/// that another thread counts. Here a process counts. Nobody keeps messages: their memory would be
+/// most of what is measured.
 #[test]
 #[ignore = "it measures"]
 fn messages_a_second() {

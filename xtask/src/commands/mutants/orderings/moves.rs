@@ -97,10 +97,8 @@ mod tests {
     #[test]
     fn what_may_be_either_is_neither() {
         // Two functions of that name, in two files that are both gone.
-        assert_eq!(
-            found(&["a/x.rs f", "a/y.rs f"], &["a/z.rs f", "a/z.rs f"]),
-            [None, None]
-        );
+        let old = ["a/x.rs f", "a/y.rs f"];
+        assert_eq!(found(&old, &["a/z.rs f", "a/z.rs f"]), [None, None]);
         // One of two accesses is gone, and nothing says which.
         assert_eq!(found(&["a/x.rs f", "a/x.rs f"], &["b/x.rs f"]), [None]);
     }

@@ -1,0 +1,115 @@
+//! The names in pages and comments: one with an underscore, a path and a file of Rust are in the
+//! code, or they have drifted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::process::root;
+
+/// The pages about what is gone.
+const PAST: [&str; 2] = ["CHANGELOG.md", "docs/renamed.md"];
+
+/// The names of the code. Those of others that we cite are in `xtask/foreign.txt`.
+#[derive(Default)]
+pub(super) struct Names {
+    files: Vec<PathBuf>,
+    /// The words of each file's code and path, with the numbers of the files that have them.
+    words: BTreeMap<String, BTreeSet<usize>>,
+}
+
+impl Names {
+    /// Reads those of all files but pages and figures.
+    pub(super) fn read(files: &[PathBuf]) -> Self {
+        let mut names = Self::default();
+        for file in files {
+            let is_prose = file
+                .extension()
+                .is_some_and(|of| of == "md" || of == "json");
+            // One that is no text has no names.
+            let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+            names.add(file, if is_prose { "" } else { &text });
+        }
+        names
+    }
+
+    fn add(&mut self, file: &Path, code: &str) {
+        let path = file.to_string_lossy();
+        let code = code.lines().filter_map(|line| line.split("//").next());
+        for word in code.chain([&*path]).flat_map(words) {
+            let files = self.words.entry(word.to_owned()).or_default();
+            files.insert(self.files.len());
+        }
+        self.files.push(file.to_owned());
+    }
+
+    /// Finds the lines of a file, counted from 1, with names whose words are together in no file.
+    pub(super) fn check(&self, file: &Path, text: &str) -> Vec<(usize, String)> {
+        let mut found = Vec::new();
+        let is_past = PAST.iter().any(|page| file == *page);
+        for (index, line) in text.lines().enumerate().filter(|_| !is_past) {
+            let cited = line.split('`').skip(1).step_by(2);
+            for name in cited.filter(|name| is_name(name) && !self.has(name)) {
+                found.push((index + 1, format!("`{name}` is nowhere in the code")));
+            }
+        }
+        found
+    }
+
+    fn has(&self, name: &str) -> bool {
+        if name.ends_with(".rs") {
+            return self.files.iter().any(|file| file.ends_with(name));
+        }
+        let all: Option<Vec<_>> = words(name).map(|word| self.words.get(word)).collect();
+        let all = all.unwrap_or_default();
+        let mut files = all.first().into_iter().copied().flatten();
+        files.any(|file| all.iter().all(|of| of.contains(file)))
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.filter(|word| !word.is_empty())
+}
+
+/// Tells names from ordinary words: they have an underscore, a path or an ending.
+fn is_name(text: &str) -> bool {
+    let text = text.trim_end_matches("()");
+    let mut letters = text.chars();
+    if text.ends_with(".rs") {
+        return letters.all(|letter| letter.is_alphanumeric() || "/-._".contains(letter));
+    }
+    let is_word = letters.all(|letter| letter.is_alphanumeric() || ":_".contains(letter));
+    is_word && (text.contains("::") || text.contains('_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::Names;
+
+    /// The lines of a page in which a name is nowhere in the code.
+    fn lines(page: &str) -> Vec<usize> {
+        let mut names = Names::default();
+        let code = "impl Top { fn read_it() {} } // fn gone_now() {}";
+        names.add(Path::new("crates/deque/src/top.rs"), code);
+        let model = Path::new("loom-tests/tests/deque/two_thieves.rs");
+        names.add(model, "fn each_has_one() {}");
+        let found = names.check(Path::new("a.md"), page);
+        found.into_iter().map(|(line, _)| line).collect()
+    }
+
+    #[test]
+    fn misspelt_names_and_those_in_comments_are_found() {
+        let page = "`read_it`, `read_it()`, `a_b < c_d`\n`raed_it`\n`gone_now`\n`--a_b`, a_b\n";
+        assert_eq!(lines(page), [2, 3]);
+    }
+
+    #[test]
+    fn the_words_of_a_path_are_in_one_file() {
+        let page = "`Top::read_it`, `deque::two_thieves::each_has_one`, `top.rs`, `src/top.rs`\n\
+                    `Top::each_has_one`\n`tests/top.r\u{73}`\n`injector::each_has_one`";
+        assert_eq!(lines(page), [2, 3, 4]);
+    }
+}
