@@ -334,26 +334,24 @@ impl Awaited for Latch {
     }
 }
 
-/// Calls `wait`, which returns when what lies in the caller's frame is done. If it does not keep to
-/// that, or unwinds, the program ends: another thread would run a job in a frame that is gone.
-#[inline(always)]
-pub(crate) fn lend<R>(awaited: &impl Awaited, wait: impl FnOnce() -> R) -> R {
-    struct Abort;
+/// A frame in which something lies that other threads have. If it is left before [`end`](Self::end),
+/// the program ends: they would run a job in a frame that is gone.
+pub(crate) struct Lent;
 
-    impl Drop for Abort {
-        #[cold]
-        #[inline(never)]
-        fn drop(&mut self) {
-            eprintln!("a job was to be waited for, and was not: the program ends");
-            process::abort();
+impl Lent {
+    /// Ends the loan of what is done by now.
+    pub(crate) fn end(self, awaited: &impl Awaited) {
+        if awaited.is_done() {
+            mem::forget(self);
         }
     }
+}
 
-    let abort = Abort;
-    let result = wait();
-    match awaited.is_done() {
-        true => mem::forget(abort),
-        false => drop(abort),
+impl Drop for Lent {
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self) {
+        eprintln!("a job was to be waited for, and was not: the program ends");
+        process::abort();
     }
-    result
 }

@@ -13,7 +13,7 @@ use filch_sync::panic::discard;
 use crate::api::global::global;
 #[cfg(not(all(loom, feature = "loom")))]
 use crate::current;
-use crate::job::{Entry, Job, Kind, Name, Payload, lend};
+use crate::job::{Entry, Job, Kind, Lent, Name, Payload};
 use crate::worker::Worker;
 
 impl Worker {
@@ -219,7 +219,9 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     #[inline(never)]
     fn wait(&self) -> Result<R, Payload> {
         let latch = self.job.latch();
-        lend(latch, || self.owner.wait_for(latch));
+        let lent = Lent;
+        self.owner.wait_for(latch);
+        lent.end(latch);
         // SAFETY: this is the owner, and the thief has left the result. It is taken once: nobody
         // waits again.
         self.result

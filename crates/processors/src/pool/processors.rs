@@ -73,22 +73,12 @@ impl<T: Send + 'static> Processors<T> {
     /// As `new`.
     pub fn with_prefetch(config: Config, prefetch: fn(&T)) -> Result<Arc<Self>, PoolError> {
         let (processors, places, threads) = config.resolve()?;
-        let queues = TaskQueues::new(places, (config.clock)());
-        queues.reach(processors);
-        let coordinator = Coordinator::new(places, processors, threads, config.spare_threads);
-        let runner: RunnerSlot<T> = StdArc::new(Mutex::new(None));
-        coordinator.set_launcher({
-            let runner = StdArc::clone(&runner);
-            move |machine| {
-                let runner = lock(&runner).clone();
-                let ended = || io::Error::other("the pool does not run");
-                runner.ok_or_else(ended)?.start_thread(machine)
-            }
-        });
-        Ok(Arc::new(Self {
+        // Each part is made where it stays: moved there, it would leave its size on the caller's
+        // stack.
+        let pool = Arc::new(Self {
             shared: Shared {
-                queues,
-                coordinator,
+                queues: TaskQueues::new(places, (config.clock)()),
+                coordinator: Coordinator::new(places, processors, threads, config.spare_threads),
                 bound_tasks: BoundTasks::default(),
                 long_turns: LongTurns::new(places),
                 watch_interval: config.watch_interval,
@@ -96,11 +86,19 @@ impl<T: Send + 'static> Processors<T> {
                 prefetch,
             },
             config,
-            runner,
+            runner: RunnerSlot::default(),
             handles: Arc::default(),
             progress: Mutex::default(),
             watchdog: OnceLock::new(),
-        }))
+        });
+        pool.shared.queues.reach(processors);
+        let runner = StdArc::clone(&pool.runner);
+        pool.shared.coordinator.set_launcher(move |machine| {
+            let runner = lock(&runner).clone();
+            let ended = || io::Error::other("the pool does not run");
+            runner.ok_or_else(ended)?.start_thread(machine)
+        });
+        Ok(pool)
     }
 
     /// Makes `task` runnable. On one of the pool's own threads it goes to the deque of the
