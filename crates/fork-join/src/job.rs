@@ -4,7 +4,6 @@
 
 use std::any::{Any, type_name};
 use std::marker::PhantomData;
-#[cfg(not(all(loom, feature = "loom")))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 // std's in a model, too: it orders nothing.
@@ -89,7 +88,6 @@ impl JobRef {
 
     /// Makes a job that nobody waits for, called as `N` is. A panic is told to the host. One that
     /// is never run leaks.
-    #[cfg(not(all(loom, feature = "loom")))] // where nothing is spawned without a scope
     pub(crate) fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> Self {
         let run = |worker: &Worker| {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {

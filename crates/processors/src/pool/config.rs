@@ -52,8 +52,8 @@ impl Config {
 
     /// The largest number that [`Processors::resize`](crate::Processors::resize) may be asked for.
     /// Each costs about a kibibyte from the beginning, and a look by each thief once it has been
-    /// used. Default: twice the parallelism that the system reports, or the number to begin with if
-    /// that is more.
+    /// used. Default: four times the parallelism that the system reports, or the number to begin
+    /// with, if that is more.
     #[must_use]
     pub fn max_processors(mut self, count: usize) -> Self {
         self.max_processors = Some(count);
@@ -144,7 +144,7 @@ impl Config {
         }
         let places = self
             .max_processors
-            .unwrap_or_else(|| (2 * parallelism).max(processors).min(possible));
+            .unwrap_or_else(|| (4 * parallelism).max(processors).min(possible));
         let threads = self.thread_limit.unwrap_or(512 + places);
         if threads < processors {
             return Err(PoolError::TooFewThreads {
