@@ -332,8 +332,8 @@ impl Awaited for Latch {
     }
 }
 
-/// A frame in which something lies that other threads have. If it is left before [`end`](Self::end),
-/// the program ends: they would run a job in a frame that is gone.
+/// A frame in which something lies that other threads have. To leave it without [`end`](Self::end)
+/// ends the program: they would run a job in a frame that is gone.
 pub(crate) struct Lent;
 
 impl Lent {
