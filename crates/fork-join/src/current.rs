@@ -4,12 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
-#[cfg(not(all(loom, feature = "loom")))]
 use filch_processors::with_source;
 use filch_sync::{Arc, thread};
 
 use crate::job::JobRef;
-#[cfg(not(all(loom, feature = "loom")))]
 use crate::search::Jobs;
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -52,7 +50,6 @@ impl Drop for Registered {
 }
 
 /// Takes the thread's worker from it; calls `last` with its index before.
-#[cfg(not(all(loom, feature = "loom")))] // where threads exit instead
 pub(crate) fn leave(last: impl FnOnce(usize)) {
     with(|worker| {
         if let Some(worker) = worker {
@@ -91,7 +88,6 @@ pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
 
 /// Calls `with` with the worker of the calling thread, also if that is one of another scheduler's,
 /// to whose threads a pool is attached, and has not run a job yet.
-#[cfg(not(all(loom, feature = "loom")))]
 #[inline(always)]
 pub(crate) fn with_attached<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
     if !has_worker() {
@@ -101,7 +97,6 @@ pub(crate) fn with_attached<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
 }
 
 /// Registers the thread, if it is one of a scheduler's that has a pool attached.
-#[cfg(not(all(loom, feature = "loom")))]
 #[cold]
 #[inline(never)]
 fn register_attached() {

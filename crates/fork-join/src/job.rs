@@ -4,7 +4,6 @@
 
 use std::any::{Any, type_name};
 use std::marker::PhantomData;
-#[cfg(not(all(loom, feature = "loom")))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 // std's in a model, too: it orders nothing.
@@ -89,7 +88,6 @@ impl JobRef {
 
     /// Makes a job that nobody waits for, called as `N` is. A panic is told to the host. One that
     /// is never run leaks.
-    #[cfg(not(all(loom, feature = "loom")))] // where nothing is spawned without a scope
     pub(crate) fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> Self {
         let run = |worker: &Worker| {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
@@ -334,26 +332,24 @@ impl Awaited for Latch {
     }
 }
 
-/// Calls `wait`, which returns when what lies in the caller's frame is done. If it does not keep to
-/// that, or unwinds, the program ends: another thread would run a job in a frame that is gone.
-#[inline(always)]
-pub(crate) fn lend<R>(awaited: &impl Awaited, wait: impl FnOnce() -> R) -> R {
-    struct Abort;
+/// A frame in which something lies that other threads have. If it is left before [`end`](Self::end),
+/// the program ends: they would run a job in a frame that is gone.
+pub(crate) struct Lent;
 
-    impl Drop for Abort {
-        #[cold]
-        #[inline(never)]
-        fn drop(&mut self) {
-            eprintln!("a job was to be waited for, and was not: the program ends");
-            process::abort();
+impl Lent {
+    /// Ends the loan of what is done by now.
+    pub(crate) fn end(self, awaited: &impl Awaited) {
+        if awaited.is_done() {
+            mem::forget(self);
         }
     }
+}
 
-    let abort = Abort;
-    let result = wait();
-    match awaited.is_done() {
-        true => mem::forget(abort),
-        false => drop(abort),
+impl Drop for Lent {
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self) {
+        eprintln!("a job was to be waited for, and was not: the program ends");
+        process::abort();
     }
-    result
 }

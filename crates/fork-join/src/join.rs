@@ -9,11 +9,9 @@ use std::ptr::NonNull;
 use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::discard;
 
-#[cfg(not(all(loom, feature = "loom")))]
 use crate::api::global::global;
-#[cfg(not(all(loom, feature = "loom")))]
 use crate::current;
-use crate::job::{Entry, Job, Kind, Name, Payload, lend};
+use crate::job::{Entry, Job, Kind, Lent, Name, Payload};
 use crate::worker::Worker;
 
 impl Worker {
@@ -75,7 +73,6 @@ impl Worker {
 ///
 /// # Panics
 /// As there; and outside of a pool, if there can be no global one.
-#[cfg(not(all(loom, feature = "loom")))]
 #[inline(always)]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -100,7 +97,6 @@ where
 
 /// Joins on a thread that has no worker yet: with a worker of a scheduler's attached pool, if the
 /// thread is that scheduler's, else on the global pool.
-#[cfg(not(all(loom, feature = "loom")))]
 #[cold]
 #[inline(never)]
 fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>, both: &mut Option<(RA, RB)>)
@@ -219,7 +215,9 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     #[inline(never)]
     fn wait(&self) -> Result<R, Payload> {
         let latch = self.job.latch();
-        lend(latch, || self.owner.wait_for(latch));
+        let lent = Lent;
+        self.owner.wait_for(latch);
+        lent.end(latch);
         // SAFETY: this is the owner, and the thief has left the result. It is taken once: nobody
         // waits again.
         self.result

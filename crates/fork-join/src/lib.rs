@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(not(all(loom, feature = "loom")))] // whole pools of threads, of which loom has too few
 mod api;
 mod current;
 mod job;
@@ -13,20 +12,17 @@ mod shared;
 mod stack;
 mod worker;
 
-#[cfg(not(all(loom, feature = "loom")))]
 pub use api::{
     config::{Config, StartError},
     global::{scope, spawn},
     pool::Pool,
     threads::Thread,
 };
-#[cfg(not(all(loom, feature = "loom")))]
 #[doc(hidden)] // for compat/rayon-core, which has threads and a global pool of its own
 pub use api::{global::OncePool, threads::usual_stack_size};
 pub use filch_processors::PoolError;
 #[doc(inline)]
 pub use filch_sync::asymmetric::heavy_fences;
-#[cfg(not(all(loom, feature = "loom")))]
 pub use join::join;
 pub use scope::Scope;
 pub use stack::{Doing, ThreadReport};

@@ -11,7 +11,7 @@ use filch_sync::panic::discard;
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::current;
-use crate::job::{Awaited, JobRef, Payload, Thief, lend};
+use crate::job::{Awaited, JobRef, Lent, Payload, Thief};
 use crate::shared::Shared;
 use crate::worker::Worker;
 
@@ -65,12 +65,12 @@ impl<'scope> Scope<'scope> {
             outsider,
             jobs: PhantomData,
         };
-        let (result, panic) = lend(&scope.open, || {
-            let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-            scope.end_body();
-            wait(&scope.open);
-            (result, scope.take_panic())
-        });
+        let lent = Lent;
+        let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
+        scope.end_body();
+        wait(&scope.open);
+        lent.end(&scope.open);
+        let panic = scope.take_panic();
         match result {
             Ok(result) => {
                 if let Some(payload) = panic {

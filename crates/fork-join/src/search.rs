@@ -3,7 +3,6 @@
 
 use std::iter;
 use std::ptr;
-#[cfg(not(all(loom, feature = "loom")))]
 use std::sync::Arc as StdArc;
 
 use filch_deque::Request;
@@ -13,7 +12,6 @@ use filch_sync::asymmetric::Refused;
 
 use crate::current;
 use crate::job::{Awaited, Entry, JobRef};
-#[cfg(not(all(loom, feature = "loom")))]
 use crate::shared::Host;
 use crate::shared::{Shared, WorkerSlot};
 use crate::stack::is_since;
@@ -193,7 +191,6 @@ impl Shared {
 pub(crate) struct Jobs {
     pub(crate) shared: Arc<Shared>,
     /// Kept here if nobody else keeps it as long as there are threads.
-    #[cfg(not(all(loom, feature = "loom")))] // where models keep it
     pub(crate) host: Option<StdArc<dyn Host>>,
 }
 
@@ -201,7 +198,6 @@ impl Jobs {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
         Self {
             shared: Arc::clone(shared),
-            #[cfg(not(all(loom, feature = "loom")))]
             host: None,
         }
     }

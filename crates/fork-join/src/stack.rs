@@ -46,7 +46,6 @@ impl Worker {
     }
 
     /// Takes note of a stack of `bytes`, of which the calling thread has used little.
-    #[cfg(not(all(loom, feature = "loom")))] // where threads have no stacks of their own
     pub(crate) fn has_stack(&self, bytes: usize) {
         let kept = (bytes / 8).min(KEPT_STACK);
         let floor = stack_pointer().saturating_sub(bytes - kept);

@@ -27,7 +27,6 @@ pub use queues::source::{ExternalTask, Source};
 pub use stats::Counter;
 pub use stats::ProcessorStats;
 pub use thread::bound::BoundThread;
-#[cfg(not(all(loom, feature = "loom")))]
 pub use thread::handle::{AnyPool, PoolHandle};
 
 #[doc = include_str!("../ARCHITECTURE.md")]

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::sync::Arc as StdArc;
 use std::time::{Duration, Instant};
 
 use filch_processors::{Config, PoolError, Processors};
@@ -211,7 +212,7 @@ impl<P: Protocol> Builder<P> {
             budget: self.budget,
             left: Some(tell),
         };
-        let machines = Processors::start(&handle.shared().processors, Arc::new(driver))?;
+        let machines = Processors::start(&handle.shared().processors, StdArc::new(driver))?;
         // Shut down, if the system refuses the other thread.
         let running = Some((handle, machines, left));
         let scheduler = Scheduler { running };

@@ -82,7 +82,7 @@ clippy, of features | | clippy -p filch-scheduler -p filch-actors --all-features
 clippy, of the facade without its features | | clippy -p filch --no-default-features --lib
 clippy, as loom sees it | loom | clippy -p loom-tests --all-targets
 clippy, as shuttle sees it | shuttle | clippy -p shuttle-tests -p filch-testing --all-targets
-the facade, beside somebody else's models | loom | check -p filch
+the facade, beside somebody else's models | loom | test -p filch --test one_pool
 documentation | | doc --workspace --no-deps --exclude loom-tests --exclude shuttle-tests
 documentation of the models' harness | loom | doc -p loom-tests --no-deps
 documentation of the schedules' harness | shuttle | doc -p shuttle-tests --no-deps

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
+use std::sync::Arc as StdArc;
 
 use filch_parker::{AdaptiveSpinner, Parker, Spin, Unparker};
 use filch_processors::{Machines, PoolError, PoolHandle, Processors};
@@ -26,9 +27,9 @@ type Started = Result<Machines, PoolError>;
 pub struct Pool {
     pub(crate) shared: Arc<Shared>,
     /// Kept for those that come from outside.
-    host: Arc<dyn Host>,
+    host: StdArc<dyn Host>,
     /// `None` if the caller is the only thread, or the threads are another scheduler's.
-    processors: Option<Arc<Processors<Infallible>>>,
+    processors: Option<StdArc<Processors<Infallible>>>,
     machines: Option<Machines>,
     takes_caller: bool,
     lent_by: Option<PoolHandle>,
@@ -119,7 +120,7 @@ impl Pool {
 
     fn start_by(
         mut config: Config,
-        start: impl FnOnce(&Arc<Processors<Infallible>>, Arc<Threads>) -> Started,
+        start: impl FnOnce(&StdArc<Processors<Infallible>>, StdArc<Threads>) -> Started,
     ) -> Result<Self, StartError> {
         let takes_caller = config.takes_caller;
         let count = config.thread_count()? - usize::from(takes_caller);
@@ -127,17 +128,17 @@ impl Pool {
             0 => None,
             count => Some(Processors::new(config.processors(count))?),
         };
-        let kept: Arc<dyn Host> = Arc::new(PoolHost {
+        let kept: StdArc<dyn Host> = StdArc::new(PoolHost {
             threads: match &processors {
                 None => HostThreads::None,
-                Some(processors) => HostThreads::Own(Arc::clone(processors)),
+                Some(processors) => HostThreads::Own(StdArc::clone(processors)),
             },
             on_panic: config.on_panic.take(),
         });
         let shared = shared(&kept, config.nested_jobs);
         let mut pool = Self {
             shared: Arc::clone(&shared),
-            host: Arc::clone(&kept),
+            host: StdArc::clone(&kept),
             processors,
             machines: None,
             takes_caller,
@@ -148,11 +149,11 @@ impl Pool {
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
         if let Some(processors) = &pool.processors {
-            let attached = processors.attach(Arc::new(Jobs::new(&shared)));
+            let attached = processors.attach(StdArc::new(Jobs::new(&shared)));
             assert!(attached.is_ok(), "the processors are new");
             let started = start(
                 processors,
-                Arc::new(Threads::new(shared, kept, count, config)),
+                StdArc::new(Threads::new(shared, kept, count, config)),
             );
             pool.machines = Some(started?);
         }
@@ -235,7 +236,7 @@ impl Pool {
     }
 
     /// Makes a pool whose threads are another scheduler's.
-    pub(crate) fn lent(shared: Arc<Shared>, host: Arc<dyn Host>, by: PoolHandle) -> Self {
+    pub(crate) fn lent(shared: Arc<Shared>, host: StdArc<dyn Host>, by: PoolHandle) -> Self {
         Self {
             shared,
             host,

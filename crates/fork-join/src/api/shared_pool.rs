@@ -1,5 +1,7 @@
 //! A pool on the threads of another scheduler.
 
+use std::sync::Arc as StdArc;
+
 use filch_processors::PoolHandle;
 use filch_sync::Arc;
 
@@ -81,13 +83,13 @@ impl Pool {
         if config.says_threads {
             return Err(StartError::ThreadsAreMade);
         }
-        let host: Arc<dyn Host> = Arc::new(PoolHost {
-            threads: HostThreads::Lent(Arc::downgrade(threads)),
+        let host: StdArc<dyn Host> = StdArc::new(PoolHost {
+            threads: HostThreads::Lent(StdArc::downgrade(threads)),
             on_panic: config.on_panic,
         });
         let jobs = Jobs::new(&shared(&host, config.nested_jobs));
         let host = Some(host);
-        let attached = threads.attach(Arc::new(Jobs { host, ..jobs }));
+        let attached = threads.attach(StdArc::new(Jobs { host, ..jobs }));
         attached.map_err(|_| StartError::Taken)?;
         Self::found_on(threads)
     }
@@ -96,10 +98,10 @@ impl Pool {
     fn found_on(threads: &PoolHandle) -> Result<Self, StartError> {
         let jobs = threads.source::<Jobs>().ok_or(StartError::Taken)?;
         let host = jobs.host.as_ref().ok_or(StartError::Taken)?;
-        Arc::clone(threads)
+        StdArc::clone(threads)
             .watch_long_turns()
             .map_err(StartError::Thread)?;
         let shared = Arc::clone(&jobs.shared);
-        Ok(Self::lent(shared, Arc::clone(host), threads.clone()))
+        Ok(Self::lent(shared, StdArc::clone(host), threads.clone()))
     }
 }

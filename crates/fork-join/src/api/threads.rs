@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::env;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Weak;
+use std::sync::{Arc as StdArc, Weak};
 
 use filch_parker::AdaptiveSpinner;
 use filch_processors::{AnyPool, Processors, Runner};
@@ -34,7 +34,7 @@ pub(crate) enum HostThreads {
     /// The caller is the only one.
     None,
     /// The pool's.
-    Own(Arc<Processors<Infallible>>),
+    Own(StdArc<Processors<Infallible>>),
     /// Another scheduler's, which keeps this host, and has to run other things beside jobs.
     Lent(Weak<dyn AnyPool>),
 }
@@ -89,17 +89,17 @@ impl Host for PoolHost {
 }
 
 /// Makes the state that the workers of a pool with this host share.
-pub(crate) fn shared(host: &Arc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shared> {
+pub(crate) fn shared(host: &StdArc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shared> {
     asymmetric::register_aside();
     let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
     let nested_jobs = nested_jobs.unwrap_or(u32::MAX);
-    Arc::new(Shared::new(Arc::downgrade(host), patience, nested_jobs))
+    Arc::new(Shared::new(StdArc::downgrade(host), patience, nested_jobs))
 }
 
 /// Processors with jobs, and without tasks.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
-    host: Arc<dyn Host>,
+    host: StdArc<dyn Host>,
     /// Slots of the threads that the pool is started with, by their numbers, until they have come.
     /// Others get the number after that.
     slots: Box<[AtomicUsize]>,
@@ -123,7 +123,7 @@ impl Threads {
     /// Makes the threads of a pool that is started with `count`.
     pub(crate) fn new(
         shared: Arc<Shared>,
-        host: Arc<dyn Host>,
+        host: StdArc<dyn Host>,
         count: usize,
         config: Config,
     ) -> Self {
@@ -157,7 +157,7 @@ fn call(host: &dyn Host, hook: Option<&OnThread>, index: usize) {
 
 /// The thread has its slot, and gives it up in the end.
 pub(crate) struct Registration {
-    host: Arc<dyn Host>,
+    host: StdArc<dyn Host>,
     on_exit: Option<Arc<OnThread>>,
 }
 
@@ -185,12 +185,12 @@ impl Runner<Infallible> for Threads {
         };
         call(&*self.host, self.on_start.as_ref(), index);
         Registration {
-            host: Arc::clone(&self.host),
+            host: StdArc::clone(&self.host),
             on_exit: self.on_exit.clone(),
         }
     }
 
-    fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, _: &mut Registration) {
+    fn run(&self, task: Infallible, _: &StdArc<Processors<Infallible>>, _: &mut Registration) {
         match task {}
     }
 }

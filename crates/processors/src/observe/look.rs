@@ -4,12 +4,12 @@
 
 use std::io;
 use std::num::NonZeroU64;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use filch_parker::{Parker, Unparker};
 use filch_sync::panic::catch_panic;
-use filch_sync::{Arc, lock, thread};
+use filch_sync::{lock, thread};
 
 use crate::pool::processors::Processors;
 use crate::protocol::state::grant::{Activity, EXTERNAL_TASK, task_label};

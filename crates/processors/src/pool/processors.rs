@@ -1,12 +1,12 @@
 //! A pool of processors, and how tasks get into it.
 
 use std::num::NonZeroU64;
-use std::sync::{Arc as StdArc, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::{fmt, io};
 
 use filch_injector::AllocateError;
 use filch_parker::Unparker;
-use filch_sync::{Arc, Mutex, MutexGuard, lock};
+use filch_sync::{Mutex, MutexGuard, lock};
 
 use crate::pool::config::{Config, PoolError};
 use crate::pool::current::{self, Current};
@@ -47,7 +47,7 @@ pub(crate) trait AnyRunner<T>: Send + Sync {
 }
 
 /// The runner of a pool, from the start until the last thread has exited.
-pub(crate) type RunnerSlot<T> = StdArc<Mutex<Option<StdArc<dyn AnyRunner<T>>>>>;
+pub(crate) type RunnerSlot<T> = Arc<Mutex<Option<Arc<dyn AnyRunner<T>>>>>;
 
 impl<T: Send + 'static> Processors<T> {
     /// Makes the processors. Tasks can be scheduled from now on; they run once
@@ -73,22 +73,12 @@ impl<T: Send + 'static> Processors<T> {
     /// As `new`.
     pub fn with_prefetch(config: Config, prefetch: fn(&T)) -> Result<Arc<Self>, PoolError> {
         let (processors, places, threads) = config.resolve()?;
-        let queues = TaskQueues::new(places, (config.clock)());
-        queues.reach(processors);
-        let coordinator = Coordinator::new(places, processors, threads, config.spare_threads);
-        let runner: RunnerSlot<T> = StdArc::new(Mutex::new(None));
-        coordinator.set_launcher({
-            let runner = StdArc::clone(&runner);
-            move |machine| {
-                let runner = lock(&runner).clone();
-                let ended = || io::Error::other("the pool does not run");
-                runner.ok_or_else(ended)?.start_thread(machine)
-            }
-        });
-        Ok(Arc::new(Self {
+        // Each part is made where it stays: moved there, it would leave its size on the caller's
+        // stack.
+        let pool = Arc::new(Self {
             shared: Shared {
-                queues,
-                coordinator,
+                queues: TaskQueues::new(places, (config.clock)()),
+                coordinator: Coordinator::new(places, processors, threads, config.spare_threads),
                 bound_tasks: BoundTasks::default(),
                 long_turns: LongTurns::new(places),
                 watch_interval: config.watch_interval,
@@ -96,11 +86,19 @@ impl<T: Send + 'static> Processors<T> {
                 prefetch,
             },
             config,
-            runner,
+            runner: RunnerSlot::default(),
             handles: Arc::default(),
             progress: Mutex::default(),
             watchdog: OnceLock::new(),
-        }))
+        });
+        pool.shared.queues.reach(processors);
+        let runner = Arc::clone(&pool.runner);
+        pool.shared.coordinator.set_launcher(move |machine| {
+            let runner = lock(&runner).clone();
+            let ended = || io::Error::other("the pool does not run");
+            runner.ok_or_else(ended)?.start_thread(machine)
+        });
+        Ok(pool)
     }
 
     /// Makes `task` runnable. On one of the pool's own threads it goes to the deque of the
@@ -303,7 +301,7 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// # Errors
     /// [`PoolError::HasSource`].
-    pub fn attach<S: Source>(&self, source: StdArc<S>) -> Result<(), PoolError> {
+    pub fn attach<S: Source>(&self, source: Arc<S>) -> Result<(), PoolError> {
         let attached = self.shared.queues.source.attach(source);
         attached.map_err(|_| PoolError::HasSource)?;
         // To those that have seen none when they went to sleep, all that is there is new.

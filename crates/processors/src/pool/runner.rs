@@ -1,8 +1,7 @@
 //! The user's part of a pool: the code that runs a task, and the wait of a guest for its own.
 
 use std::num::NonZeroU64;
-
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::pool::processors::Processors;
 use crate::protocol::Permit;

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use filch_sync::thread::{self, JoinHandle};
-use filch_sync::{Arc, Mutex, lock};
+use filch_sync::{Mutex, lock};
 
 /// The threads to be joined.
 #[derive(Debug, Default)]

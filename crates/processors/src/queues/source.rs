@@ -163,14 +163,7 @@ pub(crate) enum Found<T> {
 
 /// The source of a pool, if it has one.
 #[derive(Default)]
-#[cfg_attr(
-    not(all(loom, feature = "loom")),
-    expect(missing_debug_implementations, reason = "no other crate can name it")
-)]
-#[cfg_attr(
-    all(loom, feature = "loom"),
-    expect(unreachable_pub, reason = "its trait is not there")
-)]
+#[expect(missing_debug_implementations, reason = "no other crate can name it")]
 pub struct SourceSlot(OnceLock<Arc<dyn Source>>);
 
 impl SourceSlot {

@@ -2,9 +2,8 @@
 //! the call, and the thread that sees to it.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
-
-use filch_sync::Arc;
 
 use crate::pool::current::{self, Current};
 use crate::pool::processors::Processors;

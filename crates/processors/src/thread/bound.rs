@@ -2,8 +2,7 @@
 //! handles those of its own and of others.
 
 use std::fmt;
-
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::pool::config::PoolError;
 use crate::pool::processors::Processors;

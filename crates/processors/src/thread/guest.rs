@@ -4,10 +4,11 @@
 use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
+use filch_sync::lock;
 use filch_sync::panic::discard;
-use filch_sync::{Arc, lock};
 
 use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;

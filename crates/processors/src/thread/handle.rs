@@ -1,9 +1,8 @@
 //! A pool as those see it whose work is no task of it: whatever its tasks are.
 
 use std::io;
-use std::sync::Arc as StdArc;
-
-use filch_sync::Arc;
+// std's in a model, too, for all pools: loom's cannot forget a type, and no model has a pool.
+use std::sync::Arc;
 
 use crate::pool::config::PoolError;
 use crate::pool::processors::Processors;
@@ -86,7 +85,7 @@ impl dyn AnyPool {
     ///
     /// # Errors
     /// As there.
-    pub fn attach<S: Source>(&self, source: StdArc<S>) -> Result<(), PoolError> {
+    pub fn attach<S: Source>(&self, source: Arc<S>) -> Result<(), PoolError> {
         let attached = self.source_slot().attach(source);
         attached.map_err(|_| PoolError::HasSource)?;
         self.notify();

@@ -3,12 +3,12 @@
 
 use std::io;
 use std::num::NonZeroU64;
-use std::sync::Arc as StdArc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use filch_sync::panic::{catch_panic, drop_contained};
-use filch_sync::{Arc, lock, thread};
+use filch_sync::{lock, thread};
 
 use crate::pool::config::PoolError;
 use crate::pool::processors::{AnyRunner, Processors};
@@ -106,7 +106,7 @@ impl<T: Send + 'static> Processors<T> {
         Self::start_by(pool, runner, |count| {
             let mut refusal = None;
             let make = |machine| {
-                let is_dropped = StdArc::default();
+                let is_dropped = Arc::default();
                 let thread = Self::expected_thread(pool, &of_threads, machine, &is_dropped);
                 refusal = match catch_panic(|| spawn(thread)) {
                     // ORDERING: Relaxed: as in `expected_thread`.
@@ -129,10 +129,10 @@ impl<T: Send + 'static> Processors<T> {
         pool: &Arc<Self>,
         runner: &Arc<R>,
         machine: usize,
-        is_dropped: &StdArc<AtomicBool>,
+        is_dropped: &Arc<AtomicBool>,
     ) -> Thread {
         let (pool, runner) = (Arc::clone(pool), Arc::clone(runner));
-        let is_dropped = StdArc::clone(is_dropped);
+        let is_dropped = Arc::clone(is_dropped);
         Thread::new(machine, move |comes| {
             let scratch = comes.then(|| catch_panic(|| runner.scratch(machine)));
             if let Some(Ok(scratch)) = scratch {
@@ -164,7 +164,7 @@ impl<T: Send + 'static> Processors<T> {
             if slot.is_some() {
                 return Err(PoolError::AlreadyStarted);
             }
-            *slot = Some(StdArc::new(InPool {
+            *slot = Some(Arc::new(InPool {
                 pool: Arc::clone(pool),
                 runner,
             }));

@@ -3,9 +3,9 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
 use filch_parker::Parker;
-use filch_sync::Arc;
 use filch_sync::panic::{discard, drop_contained};
 
 use crate::pool::current::{self, Current, Place};

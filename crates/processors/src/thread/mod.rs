@@ -4,7 +4,6 @@
 mod blocking;
 pub(crate) mod bound;
 mod guest;
-#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
 mod life;
 mod machine;

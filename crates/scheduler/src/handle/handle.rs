@@ -42,7 +42,7 @@ pub(crate) type Block<P> = CachePadded<Shared<P>>;
 pub(crate) struct Shared<P: Protocol> {
     /// The number of handles.
     pub(crate) owners: AtomicUsize,
-    pub(crate) processors: Arc<Processors<Task<P>>>,
+    pub(crate) processors: StdArc<Processors<Task<P>>>,
     pub(crate) table: Table<P>,
     /// The values of crates above.
     pub(crate) extensions: Extensions,

@@ -58,7 +58,6 @@ pub fn is_ours() -> bool {
         || filch_processors::is_machine()
 }
 
-#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget what tasks are
 impl<P: Protocol> Handle<P> {
     /// Changes the number of workers, and returns the former number. From any thread, in a step
     /// too. New workers begin at once; surplus ones leave when their step is over. Nothing runnable

@@ -2,11 +2,11 @@
 //! [folder](crate::turn).
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use filch_process_state::LetGo;
 use filch_processors::{BoundId, Processors, Runner};
 use filch_promise::Resolver;
-use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 use filch_timers::{TimerThread, drop_with_timers};
