@@ -21,6 +21,8 @@ pub use api::{
 #[doc(hidden)] // for compat/rayon-core, which has threads and a global pool of its own
 pub use api::{global::OncePool, threads::usual_stack_size};
 pub use filch_processors::PoolError;
+#[doc(inline)]
+pub use filch_sync::asymmetric::heavy_fences;
 pub use join::join;
 pub use scope::Scope;
 pub use stack::{Doing, ThreadReport};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use filch_scheduler::{Handle, Protocol, QueueLengths, Stats, WorkerStats};
+use filch_sync::asymmetric::heavy_fences;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -27,23 +28,16 @@ impl<P: Protocol> SchedulerMetrics<P> {
 impl<P: Protocol> Collector for SchedulerMetrics<P> {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let stats = self.0.stats();
-        let processes = ConstGauge::new(gauge(stats.live));
-        let live = encoder.encode_descriptor(
-            "processes",
-            "Processes that live",
-            None,
-            processes.metric_type(),
-        )?;
-        processes.encode(live)?;
+        let mut encode = |name, help, metric: &dyn EncodeMetric| {
+            metric.encode(encoder.encode_descriptor(name, help, None, metric.metric_type())?)
+        };
+        let (live, dropped) = (gauge(stats.live), stats.dropped);
+        let help = "Messages that were dropped for want of room";
+        encode("processes", "Processes that live", &ConstGauge::new(live))?;
+        encode("messages_dropped", help, &ConstCounter::new(dropped))?;
+        let help = "Heavy fences that the process passed, for jobs that silent threads had forked";
+        encode("heavy_fences", help, &ConstCounter::new(heavy_fences()))?;
         encode_queues(&mut encoder, &stats.queues)?;
-        let messages = ConstCounter::new(stats.dropped);
-        let dropped = encoder.encode_descriptor(
-            "messages_dropped",
-            "Messages that were dropped for want of room",
-            None,
-            messages.metric_type(),
-        )?;
-        messages.encode(dropped)?;
         COUNTERS
             .iter()
             .try_for_each(|counter| counter.encode(&mut encoder, &stats))

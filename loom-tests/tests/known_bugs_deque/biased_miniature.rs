@@ -7,39 +7,59 @@ use loom_tests::Crossing;
 
 use super::TAG;
 
-/// The bug of a [`BiasedMiniature`].
+/// The bug of a [`BiasedMiniature`], by the step of the deque's ALGORITHM.md that it is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Bug {
     #[default]
     None,
-    /// A thief passes no fence between moving the stops and its look.
-    NoHeavyFence,
+    // 1. Push.
     /// A push loads its stop without a fence after its store.
     NoLightFenceInPush,
-    /// A pop does.
+    // 2. Pop.
+    /// A pop loads its stop without a fence after its store.
     NoLightFenceInPop,
+    /// A pop of a shared deque leaves the tag as it is.
+    NoBump,
+    // 3. Share.
+    /// An owner that shares leaves the stops as they are.
+    SharedWithStops,
+    /// A push into a shared deque loads the word, and does not exchange it if nobody has asked.
+    AnsweredByLoad,
+    /// An owner takes a request down, and does not look who sleeps.
+    AnsweredInSilence,
+    /// A look for sleepers that finds the deque empty forgets what has been shared.
+    SharedForgotten,
+    // 4. Bias.
     /// The owner begins the epoch in which the deque is its own, and sets the stops after that.
     StopsAfterBiasing,
+    /// An owner that could not take the deque back leaves the stops as it has set them.
+    StopsLeft,
     /// The epoch in which the deque is the owner's has the tag of the one before.
     NoNewTag,
-    /// A thief shares the deque in the owner's place whatever epoch it is by then.
-    OldFenceTrusted,
+    /// The owner takes back a deque of which a thief has asked.
+    BiasedAlthoughAsked,
+    // 5. Claim.
+    /// A thief claims items of a deque that is its owner's.
+    ClaimsInBiased,
+    // 6. Ask.
     /// A thief moves the stops first, and asks then.
     StopsBeforeAsking,
     /// A second thief that asks leaves the stops to the first.
     SecondAskerTrusts,
-    /// An owner that could not take the deque back leaves the stops as it has set them.
-    StopsLeft,
-    /// The owner takes back a deque of which a thief has asked.
-    BiasedAlthoughAsked,
-    /// A push into a shared deque loads the word, and does not exchange it if nobody has asked.
-    AnsweredByLoad,
-    /// A pop of a shared deque leaves the tag as it is.
-    NoBump,
-    /// A thief claims items of a deque that is its owner's.
-    ClaimsInBiased,
-    /// A look for sleepers that finds the deque empty forgets what has been shared.
-    SharedForgotten,
+    // 7. Revoke.
+    /// A thief passes no fence between moving the stops and its look.
+    NoHeavyFence,
+    /// A thief shares the deque in the owner's place whatever epoch it is by then.
+    OldFenceTrusted,
+    // 8. Sleep.
+    /// A thief looks, and says after that that it sleeps.
+    AnnouncedLate,
+    /// A thief that goes to sleep asks nobody.
+    SleepsWithoutAsking,
+    /// A thief that goes to sleep asks, and looks without an answer.
+    SleepsUnanswered,
+    /// A thief that goes to sleep looks, asks and insists, and does not look again.
+    NoSecondLook,
 }
 
 const ASKED: u64 = 1;
@@ -210,7 +230,9 @@ impl BiasedMiniature {
 
     fn share_now(&self, owner: &mut Owner) {
         if std::mem::take(&mut owner.is_biased) {
-            self.move_stops();
+            if self.bug != Bug::SharedWithStops {
+                self.move_stops();
+            }
             self.top.fetch_or(SHARED, Ordering::Release);
         }
         if !self.is_empty_for(owner) {
@@ -218,7 +240,7 @@ impl BiasedMiniature {
             if self.bug != Bug::AnsweredByLoad || is_asked() {
                 self.top.fetch_and(!ASKED, Ordering::AcqRel);
             }
-            owner.has_shared = true;
+            owner.has_shared = self.bug != Bug::AnsweredInSilence;
         }
     }
 
@@ -253,8 +275,11 @@ impl BiasedMiniature {
 
     /// Asks, and shares the deque in the owner's place.
     pub(crate) fn insist(&self) {
+        if self.bug == Bug::SleepsWithoutAsking {
+            return;
+        }
         let asked = self.ask();
-        if asked & SHARED != 0 {
+        if asked & SHARED != 0 || self.bug == Bug::SleepsUnanswered {
             return;
         }
         if self.bug != Bug::NoHeavyFence {

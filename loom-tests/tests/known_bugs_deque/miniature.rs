@@ -12,17 +12,17 @@ use super::{TAG, assert_each_once};
 enum Bug {
     #[default]
     None,
-    /// Pop lowers `split` and learns how far thieves are, but leaves the tag as it is.
+    /// Pop lowers `bottom` and learns how far thieves are, but leaves the tag as it is.
     NoTagBump,
-    /// Pop bumps the tag first and lowers `split` afterwards.
+    /// Pop bumps the tag first and lowers `bottom` afterwards.
     LoweredAfterBump,
-    /// The store that lowers `split` is Relaxed.
+    /// The store that lowers `bottom` is Relaxed.
     LoweredRelaxed,
     /// Push reuses a slot as soon as `top` has passed it, before the claim has finished.
     ReuseByTop,
     /// A replaced ring is freed at once, before the claims of it have finished.
     FreedWithoutDone,
-    /// The ring is replaced while `split` still offers items.
+    /// The ring is replaced while `bottom` still offers items.
     NotClosed,
     /// The ring is replaced under the same tag.
     ReplacedWithoutBump,
@@ -62,7 +62,7 @@ impl MiniRing {
 struct Miniature {
     bug: Bug,
     top: AtomicU64,
-    split: AtomicU32,
+    bottom: AtomicU32,
     ring: AtomicUsize,
     rings: [MiniRing; 2],
 }
@@ -79,7 +79,7 @@ impl Miniature {
         Arc::new(Self {
             bug,
             top: AtomicU64::new(0),
-            split: AtomicU32::new(0),
+            bottom: AtomicU32::new(0),
             ring: AtomicUsize::new(0),
             rings: [MiniRing::new(), MiniRing::new()],
         })
@@ -101,7 +101,7 @@ impl Miniature {
         }
         ring.write(owner.bottom, Some(item));
         owner.bottom += 1;
-        self.split.store(owner.bottom, Ordering::Release);
+        self.bottom.store(owner.bottom, Ordering::Release);
         true
     }
 
@@ -114,14 +114,14 @@ impl Miniature {
         };
         let top = if self.bug == Bug::LoweredAfterBump {
             let top = self.top.fetch_add(bump, Ordering::AcqRel);
-            self.split.store(last, ordering);
+            self.bottom.store(last, ordering);
             top
         } else {
-            self.split.store(last, ordering);
+            self.bottom.store(last, ordering);
             self.top.fetch_add(bump, Ordering::AcqRel)
         };
         if top as u32 == owner.bottom {
-            self.split.store(owner.bottom, Ordering::Release);
+            self.bottom.store(owner.bottom, Ordering::Release);
             return None;
         }
         owner.bottom = last;
@@ -132,7 +132,7 @@ impl Miniature {
     fn replace(&self, owner: &mut Owner) {
         let [old, new] = &self.rings;
         if self.bug != Bug::NotClosed {
-            self.split
+            self.bottom
                 .store(owner.bottom.wrapping_sub(1 << 31), Ordering::Release);
         }
         let bump = if self.bug == Bug::ReplacedWithoutBump {
@@ -147,7 +147,7 @@ impl Miniature {
         // Ring 1 goes on with the count of claims: its base is 0, not `top`.
         new.done.store(top, Ordering::Relaxed);
         self.ring.store(1, Ordering::Release);
-        self.split.store(owner.bottom, Ordering::Release);
+        self.bottom.store(owner.bottom, Ordering::Release);
         owner.safe = top;
         if self.bug == Bug::FreedWithoutDone || old.done.load(Ordering::Acquire) == top {
             for index in 0..SLOTS {
@@ -159,9 +159,9 @@ impl Miniature {
     fn steal(&self) -> Option<u32> {
         let top = self.top.load(Ordering::Acquire);
         let index = top as u32;
-        let split = self.split.load(Ordering::Acquire);
+        let bottom = self.bottom.load(Ordering::Acquire);
         let ring = &self.rings[self.ring.load(Ordering::Acquire)];
-        if split.wrapping_sub(index) as i32 <= 0 {
+        if bottom.wrapping_sub(index) as i32 <= 0 {
             return None;
         }
         self.top
@@ -218,11 +218,11 @@ fn the_miniature_pops() {
             // The thief has looked at both items. The owner pops one of them, and the thief's claim
             // of it still succeeds.
             (Bug::NoTagBump, "handed out twice"),
-            // Between the bump and the lowering the thief reads the new tag and the old `split`:
+            // Between the bump and the lowering the thief reads the new tag and the old `bottom`:
             // its claim succeeds.
             (Bug::LoweredAfterBump, "handed out twice"),
-            // The thief reads the lowered `split`, which says that item 0 is there, and has no edge
-            // from the write of item 0.
+            // The thief reads the lowered `bottom`, which says that item 0 is there, and has no
+            // edge from the write of item 0.
             (Bug::LoweredRelaxed, "Causality violation"),
         ],
     );

@@ -2,8 +2,9 @@
 //!
 //! First the textbook deque with a thief that claims half by one compare-and-swap; then our
 //! protocol with one step left out or out of place: claims against pops and rings, and the handing
-//! to and fro between a deque's owner and all; and what threads that sleep are told. Each scenario
-//! also passes without the bug, so it is not the model that is at fault.
+//! to and fro between a deque's owner and all; and what threads that sleep are told. Each of the
+//! eight steps is broken at least once. Each scenario also passes without the bug, so it is not the
+//! model that is at fault.
 
 mod biased_miniature;
 mod miniature;

@@ -83,6 +83,19 @@ const TAKES_BACK_AND_SHARES: Scenario = Scenario {
     ..POPS
 };
 
+/// The owner has two items of its own. It pops one, shares the other, and pops that, too. The thief
+/// does not ask.
+const POPS_SHARES_AND_POPS: Scenario = Scenario {
+    insist: false,
+    part: |deque, owner| {
+        let mut popped = pop(deque, owner, 1);
+        deque.share(owner);
+        popped.extend(pop(deque, owner, 1));
+        popped
+    },
+    ..POPS
+};
+
 fn pop(deque: &BiasedMiniature, owner: &mut Owner, count: usize) -> Vec<u32> {
     (0..count).filter_map(|_| deque.pop(owner)).collect()
 }
@@ -168,6 +181,16 @@ fn the_biased_miniature_keeps_what_nobody_insists_on() {
         |bug| robbing(bug, POPS_IN_PEACE),
         // The thief does not care whose the deque is.
         &[(Bug::ClaimsInBiased, SYMPTOM)],
+    );
+}
+
+#[test]
+fn the_biased_miniature_is_shared() {
+    Bound::exhaustive(6_800).check_and_refute(
+        "biased miniature: shared between two pops",
+        |bug| robbing(bug, POPS_SHARES_AND_POPS),
+        // The thief claims the shared item, and the owner pops it the short way.
+        &[(Bug::SharedWithStops, SYMPTOM)],
     );
 }
 

@@ -42,9 +42,17 @@ fn sleeping(bug: Bug, is_biased: bool, part: Part) {
     let (deque, mut owner) = BiasedMiniature::new(bug, is_biased, 0);
     let asleep = Arc::new(AtomicBool::new(false));
     let thief = beside_both(&deque, &asleep, move |deque, asleep| {
-        asleep.store(true, Ordering::Relaxed);
+        let announce = || asleep.store(true, Ordering::Relaxed);
+        if bug != Bug::AnnouncedLate {
+            announce();
+        }
+        let looked = bug == Bug::NoSecondLook && !deque.is_empty();
         deque.insist();
-        !deque.is_empty()
+        let sees = looked || bug != Bug::NoSecondLook && !deque.is_empty();
+        if bug == Bug::AnnouncedLate {
+            announce();
+        }
+        sees
     });
     let is_seen = part(&deque, &mut owner, &|owner| {
         deque.has_shared(owner) && asleep.load(Ordering::Relaxed)
@@ -63,6 +71,16 @@ fn a_push_beside_a_sleeper() {
             (Bug::NoLightFenceInPush, SYMPTOM),
             // The same by the thief's half.
             (Bug::NoHeavyFence, SYMPTOM),
+            // The push answers the thief, and finds nobody who sleeps yet.
+            (Bug::AnnouncedLate, SYMPTOM),
+            // The thief looks before the push, of which nobody has asked to be told.
+            (Bug::SleepsWithoutAsking, SYMPTOM),
+            // The push is short, and the thief, which has passed no fence, does not see it.
+            (Bug::SleepsUnanswered, SYMPTOM),
+            // The push is short, between the look and the request.
+            (Bug::NoSecondLook, SYMPTOM),
+            // The push takes the request down, and tells nobody.
+            (Bug::AnsweredInSilence, SYMPTOM),
         ],
     );
 }

@@ -7,7 +7,7 @@ use std::sync::Arc as StdArc;
 
 use filch_parker::{AdaptiveSpinner, Parker, Spin, Unparker};
 use filch_processors::{Machines, PoolError, PoolHandle, Processors};
-use filch_sync::Arc;
+use filch_sync::{Arc, asymmetric::heavy_fences};
 
 use crate::api::config::{Config, StartError};
 use crate::api::threads::{HostThreads, PoolHost, Thread, Threads, shared, usual_stack_size};
@@ -48,6 +48,7 @@ impl fmt::Debug for Pool {
         f.debug_struct("Pool")
             .field("processors", &self.processors)
             .field("threads", &self.report())
+            .field("heavy_fences", &heavy_fences())
             .finish_non_exhaustive()
     }
 }

@@ -45,12 +45,8 @@ pub fn register_aside() {
     if STATE.load(Ordering::Relaxed) != UNKNOWN {
         return;
     }
-    let aside = || {
-        thread::Builder::new()
-            .name("filch-register".into())
-            .spawn(register)
-    };
-    if is_one_thread() || aside().is_err() {
+    let aside = thread::Builder::new().name("filch-register".into());
+    if is_one_thread() || aside.spawn(register).is_err() {
         register();
     }
 }
@@ -80,7 +76,7 @@ pub fn is_available() -> bool {
     STATE.load(Ordering::Relaxed) == AVAILABLE
 }
 
-/// Returns the number of heavy fences that the process has passed.
+/// Returns the number of heavy fences that the process has passed: at most 1 000 a second.
 pub fn heavy_fences() -> u64 {
     // ORDERING: Relaxed: a figure for people.
     PASSED.load(Ordering::Relaxed)
@@ -99,8 +95,7 @@ pub fn heavy() -> Result<(), Refused> {
     if !BUDGET.take(now()) {
         return Err(Refused::ForNow);
     }
-    // ORDERING: SeqCst: this thread's own half. The call is a full fence, too; but only this tells
-    // the compiler.
+    // ORDERING: SeqCst: this thread's own half. The compiler knows nothing of the system's fence.
     fence(Ordering::SeqCst);
     // A forked process may have to register again.
     if !(system::fence_all() || system::register() && system::fence_all()) {

@@ -5,17 +5,18 @@ use std::sync::Barrier;
 use rayon::current_thread_index;
 use rayon::prelude::*;
 
-use crate::{ROUNDS, join_alone, on_3_8_and_12_threads, pool_of};
+use crate::{ROUNDS, assert_nothing_waits, join_alone, on_3_8_and_12_threads, pool_of};
 
 on_3_8_and_12_threads! {
     items_wait_for_each_other: wait_for_each_other;
 }
 
-/// Each thread has one of the items.
+/// Each thread has one of the items, and when all have met, none has a job that has not begun.
 fn wait_for_each_other(threads: usize) {
     let (pool, barrier) = (pool_of(threads), Barrier::new(threads));
     let wait = |_| {
         barrier.wait();
+        assert_nothing_waits(&pool);
         current_thread_index().unwrap()
     };
     for _ in 0..ROUNDS {

@@ -2,8 +2,8 @@
 //!
 //! A program of rayon may block in a job, as long as a thread is left for the job that it waits
 //! for. So each of these ends if, and only if, an idle thread finds every job that has not begun,
-//! even if the thread that forked it is blocked in another job, or asleep. A failure: it hangs.
-//! Nothing is timed.
+//! even if the thread that forked it is blocked in another job, or asleep. A failure: it hangs; or
+//! the pool counts a job that has not begun where none can be. Nothing is timed.
 
 mod barrier;
 mod gate;
@@ -23,7 +23,12 @@ fn pool_of(threads: usize) -> ThreadPool {
 /// Makes joins for which no other thread comes: after them a pool may assume that no thread is
 /// idle, and keep forked jobs for itself.
 fn join_alone() {
-    (0..100).for_each(|_| drop(rayon::join(|| (), || ())));
+    (0..100).for_each(|_| _ = rayon::join(|| (), || ()));
+}
+
+/// Checks that no job waits in the calling thread's deque: the last that lay there has begun.
+fn assert_nothing_waits(pool: &ThreadPool) {
+    assert_eq!(pool.current_thread_has_pending_tasks(), Some(false));
 }
 
 /// Makes tests of a function for three numbers of threads, its argument: the name of a test that

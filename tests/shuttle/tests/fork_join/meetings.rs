@@ -3,21 +3,19 @@
 use filch_fork_join::Worker;
 use shuttle_tests::explore;
 
-use super::{Arrivals, fork_small_jobs, on_pool, pause};
+use super::{Arrivals, explore_sizes, fork_small_jobs, on_pool, pause};
 
 /// The way in which the jobs of a meeting are forked, all but the first.
 type Form = fn(&Worker, usize, &(dyn Fn() + Sync));
 
 /// Holds two meetings: in the second, threads have slept, and deques are not new.
-fn meet(claim: &str, threads: usize, schedules: usize, form: Form) {
-    explore(claim, schedules, move || {
-        let arrivals = Arrivals::default();
-        on_pool(threads, |worker| {
-            for round in 1..=2 {
-                fork_small_jobs(worker, 5);
-                form(worker, threads, &|| arrivals.meet(round * threads));
-            }
-        });
+fn meet(threads: usize, form: Form) {
+    let arrivals = Arrivals::default();
+    on_pool(threads, |worker| {
+        for round in 1..=2 {
+            fork_small_jobs(worker, 5);
+            form(worker, threads, &|| arrivals.meet(round * threads));
+        }
     });
 }
 
@@ -55,37 +53,31 @@ fn tree(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
     }
 }
 
-/// Three threads, three jobs, each of which forks the next one. A failure is a deadlock: a thief
-/// that runs a job hides the job that it forks there, or no thread is woken for that.
+/// As many jobs as threads, each of which forks the next one. A failure is a deadlock: a thief that
+/// runs a job hides the job that it forks there, or no thread is woken for that.
 #[test]
-fn a_chain_of_three_meets() {
-    meet("each of a chain of jobs has a thread", 3, 700, chain);
+fn a_chain_meets() {
+    explore_sizes("each of a chain of jobs has a thread", |threads| {
+        meet(threads, chain);
+    });
 }
 
-/// The same with five threads.
+/// One thread forks a job for each other one, and attends. A failure is a deadlock: its first
+/// answer has woken one thread, and nobody comes for the other jobs.
 #[test]
-fn a_chain_of_five_meets() {
-    meet("each of a chain of jobs has a thread", 5, 300, chain);
+fn a_nest_meets() {
+    explore_sizes("each of nested jobs has a thread", |threads| {
+        meet(threads, nest);
+    });
 }
 
-/// Three threads. One forks two jobs and attends. A failure is a deadlock: its first answer has
-/// woken one thread, and nobody comes for the second job.
+/// A tree with a leaf for each thread. A failure is a deadlock: a leaf waits in a deque while a
+/// thread sleeps.
 #[test]
-fn a_nest_of_three_meets() {
-    meet("each of nested jobs has a thread", 3, 700, nest);
-}
-
-/// The same with five threads and four jobs.
-#[test]
-fn a_nest_of_five_meets() {
-    meet("each of nested jobs has a thread", 5, 200, nest);
-}
-
-/// Eight threads, and a tree with eight leaves. A failure is a deadlock: a leaf waits in a deque
-/// while a thread sleeps.
-#[test]
-fn a_tree_of_eight_meets() {
-    meet("each leaf of a tree has a thread", 8, 150, tree);
+fn a_tree_meets() {
+    explore_sizes("each leaf of a tree has a thread", |threads| {
+        meet(threads, tree);
+    });
 }
 
 /// Three threads. One branch is stolen, and its thief calls the meeting: one of the other threads

@@ -14,6 +14,15 @@ use filch_fork_join::{Config, Pool, Worker};
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
+use shuttle_tests::explore;
+
+/// Explores a test of pools of 3, 5 and 8 threads: the larger, the fewer schedules.
+fn explore_sizes(claim: &str, test: fn(usize)) {
+    for (threads, schedules) in [(3, 700), (5, 300), (8, 150)] {
+        let claim = format!("{claim}: {threads} threads");
+        explore(&claim, schedules, move || test(threads));
+    }
+}
 
 /// Runs `work` on a thread of a pool of that size, and lets the pool end.
 fn on_pool<R: Send>(threads: usize, work: impl FnOnce(&Worker) -> R + Send) -> R {

@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 
 use filch_fork_join::Worker;
 use shuttle::sync::{Condvar, Mutex};
-use shuttle_tests::explore;
 
-use super::{fork_small_jobs, on_pool, pause};
+use super::{explore_sizes, fork_small_jobs, on_pool, pause};
 
 /// The number of items that go through a channel.
 const ITEMS: usize = 3;
@@ -60,33 +59,17 @@ fn pipelines(worker: &Worker, count: usize) -> usize {
 }
 
 /// One pipeline less than threads. Once both ends of a pipeline have begun, at most one of them
-/// sleeps at a time: so a thread is left for the next consumer, as long as all are in reach.
-fn run(threads: usize, schedules: usize) {
+/// sleeps at a time: so a thread is left for the next consumer, as long as all are in reach. A
+/// failure is a deadlock: a producer sleeps, its channel full, and its consumer is in its deque, of
+/// which no other thread knows.
+#[test]
+fn pipelines_end() {
     let claim = "pipelines get by with a thread each, and one more";
-    explore(claim, schedules, move || {
+    explore_sizes(claim, |threads| {
         let came = on_pool(threads, |worker| {
             fork_small_jobs(worker, 5);
             pipelines(worker, threads - 1)
         });
         assert_eq!(came, ITEMS * (threads - 1));
     });
-}
-
-/// Three threads, two pipelines. A failure is a deadlock: a producer sleeps, its channel full, and
-/// its consumer is in its deque, of which no other thread knows.
-#[test]
-fn two_pipelines_on_three_threads() {
-    run(3, 700);
-}
-
-/// The same with five threads and four pipelines.
-#[test]
-fn four_pipelines_on_five_threads() {
-    run(5, 250);
-}
-
-/// The same with eight threads and seven pipelines.
-#[test]
-fn seven_pipelines_on_eight_threads() {
-    run(8, 80);
 }

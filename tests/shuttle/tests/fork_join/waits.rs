@@ -4,7 +4,7 @@ use filch_fork_join::{Config, Worker};
 use filch_parker::Parker;
 use shuttle_tests::explore;
 
-use super::{Arrivals, fork_small_jobs, on_pool, on_pool_as, pause};
+use super::{Arrivals, explore_sizes, fork_small_jobs, on_pool, on_pool_as, pause};
 
 /// Two threads. One forks and joins up to a hundred times, then forks a job and parks in the leaf
 /// until that has run; twice. The other looks in vain, and falls asleep, at any time: before the
@@ -15,18 +15,56 @@ fn a_leaf_parks_until_its_job_has_run() {
     explore("a parked leaf hides no job", 1_500, || {
         on_pool(2, |worker| {
             for _ in 0..2 {
-                fork_small_jobs(worker, 100);
-                parks(worker);
+                parks(worker, 1, |worker| fork_small_jobs(worker, 100));
             }
         });
     });
 }
 
-/// Forks a job, and parks until it runs.
-fn parks(worker: &Worker) {
+/// Forks a job, and parks until it has run. That does the same, until so many threads are parked at
+/// a time; each pauses before.
+fn parks(worker: &Worker, owners: usize, before: fn(&Worker)) {
+    if owners == 0 {
+        return;
+    }
+    before(worker);
     let parker = Parker::new();
     let unparker = parker.unparker();
-    worker.join(|_| parker.park(), move |_| unparker.unpark());
+    worker.join(
+        |_| parker.park(),
+        move |thief| {
+            parks(thief, owners - 1, before);
+            unparker.unpark();
+        },
+    );
+}
+
+/// All threads but one are parked in leaves, each of which has forked the job that parks the next
+/// one; a deque may be its owner's by then. A failure is a deadlock: the last thread sleeps, too.
+#[test]
+fn owners_park() {
+    explore_sizes("parked owners hide no job", |threads| {
+        park_all_but_one(threads, |worker| fork_small_jobs(worker, 5));
+    });
+}
+
+/// The same after pauses, in which those that are left usually fall asleep.
+#[test]
+fn owners_park_beside_sleepers() {
+    explore_sizes("what parked owners have forked wakes sleepers", |threads| {
+        park_all_but_one(threads, fork_and_pause);
+    });
+}
+
+fn park_all_but_one(threads: usize, before: fn(&Worker)) {
+    on_pool(threads, |worker| {
+        (0..2).for_each(|_| parks(worker, threads - 1, before));
+    });
+}
+
+fn fork_and_pause(worker: &Worker) {
+    fork_small_jobs(worker, 3);
+    pause();
 }
 
 /// The same, after a pause in which the other thread usually falls asleep. A failure is a deadlock:
@@ -39,9 +77,7 @@ fn a_leaf_parks_beside_a_sleeper() {
         || {
             on_pool(2, |worker| {
                 for _ in 0..2 {
-                    fork_small_jobs(worker, 3);
-                    pause();
-                    parks(worker);
+                    parks(worker, 1, fork_and_pause);
                 }
             });
         },
@@ -52,25 +88,24 @@ fn a_leaf_parks_beside_a_sleeper() {
 /// deadlock: the thief has found the first one, and sleeps beside the rest.
 #[test]
 fn a_leaf_sleeps_until_one_thief_has_run_three_jobs() {
-    fork_three_and_sleep(2);
+    let claim = "a leaf hides none of the jobs before it";
+    explore(claim, 700, || fork_three_and_sleep(2));
 }
 
-/// The same with four threads. A failure is a deadlock: all of them sleep, or each leaves the jobs
+/// The same with more threads. A failure is a deadlock: all of them sleep, or each leaves the jobs
 /// to another.
 #[test]
-fn a_leaf_sleeps_until_three_thieves_have_run_its_jobs() {
-    fork_three_and_sleep(4);
+fn a_leaf_sleeps_until_thieves_have_run_its_jobs() {
+    explore_sizes("a leaf hides none of its jobs", fork_three_and_sleep);
 }
 
 fn fork_three_and_sleep(threads: usize) {
-    explore("a leaf hides none of the jobs before it", 700, move || {
-        let arrivals = Arrivals::default();
-        on_pool(threads, |worker| {
-            for round in 1..=2 {
-                fork_small_jobs(worker, 10);
-                nest(worker, 3, &arrivals, &|| arrivals.wait_for(3 * round));
-            }
-        });
+    let arrivals = Arrivals::default();
+    on_pool(threads, |worker| {
+        for round in 1..=2 {
+            fork_small_jobs(worker, 10);
+            nest(worker, 3, &arrivals, &|| arrivals.wait_for(3 * round));
+        }
     });
 }
 
@@ -167,8 +202,7 @@ fn a_thread_that_does_not_spin_misses_no_push() {
         on_pool_as(config, |worker| {
             fork_small_jobs(worker, 3);
             worker.blocking(|| {
-                fork_small_jobs(worker, 100);
-                parks(worker);
+                parks(worker, 1, |worker| fork_small_jobs(worker, 100));
             });
         });
     });
