@@ -61,13 +61,13 @@ impl Process {
     fn signal(&self) -> bool {
         self.push(3);
         self.push(SIGNAL);
-        self.slot().hurry(URGENT);
+        self.slot().raise(URGENT);
         self.wake()
     }
 
     /// Does the same in another order: the bit, and then what it is about.
     fn signal_before_the_push(&self) -> bool {
-        self.slot().hurry(URGENT);
+        self.slot().raise(URGENT);
         self.push(3);
         self.push(SIGNAL);
         self.wake()
@@ -75,7 +75,7 @@ impl Process {
 
     /// Terminates as `Handle::terminate` does. Returns whether the caller has to enqueue it.
     fn terminate(&self) -> bool {
-        self.slot().hurry(ENDS);
+        self.slot().raise(ENDS);
         self.wake()
     }
 
@@ -175,7 +175,7 @@ fn a_termination_outlives_an_urgent_signal() {
             "clearing the bit of signals does not clear that of the end",
             || {
                 let process = Process::with_two_events();
-                process.slot().hurry(URGENT);
+                process.slot().raise(URGENT);
                 let other = beside(&process, Process::terminate);
                 let early = process.ends();
                 if !early {

@@ -1,11 +1,14 @@
 //! Names for processes that others look for, and groups of processes.
 
+mod hashing;
+
 use std::collections::HashMap;
 use std::fmt;
-use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use filch_scheduler::{Extension, Handle, NoSuchProcess, Pid, Protocol, SendError};
+
+use self::hashing::Secret;
 
 /// The names and groups of a scheduler's processes.
 ///
@@ -17,9 +20,9 @@ struct Registry(RwLock<Tables>);
 
 #[derive(Debug, Default)]
 struct Tables {
-    names: HashMap<Arc<str>, Pid>,
+    names: HashMap<Arc<str>, Pid, Secret>,
     /// The members in the order in which they joined.
-    groups: HashMap<Arc<str>, Vec<Pid>>,
+    groups: HashMap<Arc<str>, Vec<Pid>, Secret>,
 }
 
 impl Extension for Registry {
@@ -44,7 +47,7 @@ impl Registry {
 }
 
 /// Removes the entries that are not `wanted`, and has the map hold twice as many as are left.
-fn sweep<K: Eq + Hash, V>(map: &mut HashMap<K, V>, mut wanted: impl FnMut(&mut V) -> bool) {
+fn sweep<V>(map: &mut HashMap<Arc<str>, V, Secret>, mut wanted: impl FnMut(&mut V) -> bool) {
     map.retain(|_, value| wanted(value));
     map.shrink_to(2 * map.len());
     map.reserve(map.len());
@@ -70,27 +73,25 @@ pub(crate) fn register<P: Protocol>(
     let mut stale = None;
     loop {
         let mut tables = registry.write();
-        match tables.names.get_mut(name) {
-            Some(holder) if Some(*holder) == stale => *holder = pid,
-            Some(&mut holder) => {
-                // Not under the lock: a look at it may be the last that keeps it in its place.
-                drop(tables);
-                if scheduler.lives(holder) {
-                    let name = name.into();
-                    return Err(RegisterError::Taken { name, holder });
-                }
-                // No generation comes twice.
-                stale = Some(holder);
-                continue;
-            }
-            None => {
-                if tables.names.len() == tables.names.capacity() {
-                    sweep(&mut tables.names, |pid| scheduler.takes_messages(*pid));
-                }
-                tables.names.insert(name.into(), pid);
-            }
+        if tables.names.len() == tables.names.capacity() {
+            sweep(&mut tables.names, |pid| scheduler.takes_messages(*pid));
         }
-        return Ok(());
+        let before = tables.names.insert(name.into(), pid);
+        let Some(holder) = before.filter(|&holder| Some(holder) != stale) else {
+            return Ok(());
+        };
+        // It has the name again, unless it has ended.
+        if let Some(taken) = tables.names.get_mut(name) {
+            *taken = holder;
+        }
+        // Not under the lock: a look at it may be the last that keeps it in its place.
+        drop(tables);
+        if scheduler.lives(holder) {
+            let name = name.into();
+            return Err(RegisterError::Taken { name, holder });
+        }
+        // No generation comes twice.
+        stale = Some(holder);
     }
 }
 

@@ -103,11 +103,8 @@ impl Timers {
         completion: Completion<P>,
         error: P::Error,
     ) -> Bounded<P> {
-        let pid = completion.pid();
-        let fail = |completion: Completion<P>| completion.fail(error);
         let timers = self.on_behalf_of(completion.handle().number());
-        let completion = timers.bound(deadline, completion, fail);
-        Bounded { pid, completion }
+        timers.bound(deadline, completion, |completion| completion.fail(error))
     }
 
     /// Awaits `future` for at most `limit`. When the time is over, it is dropped before the return.
@@ -270,54 +267,6 @@ impl fmt::Display for TimeoutError {
 
 impl Error for TimeoutError {}
 
-/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`]. The process
-/// sees only the first of the two.
-#[must_use = "dropping it completes the command with an error"]
-pub struct Bounded<P: Protocol> {
-    pid: Pid,
-    completion: filch_timers::Bounded<Completion<P>>,
-}
-
-impl<P: Protocol> Bounded<P> {
-    /// Returns the PID of the process that yielded the command.
-    pub fn pid(&self) -> Pid {
-        self.pid
-    }
-
-    /// Completes the command, unless the deadline came first.
-    ///
-    /// # Errors
-    /// The reply, if the deadline came first, or the timers were shut down.
-    pub fn complete(self, reply: P::Reply) -> Result<(), P::Reply> {
-        match self.completion.take() {
-            Some(completion) => {
-                completion.complete(reply);
-                Ok(())
-            }
-            None => Err(reply),
-        }
-    }
-
-    /// Fails the command, unless the deadline came first.
-    ///
-    /// # Errors
-    /// The error, if the deadline came first, or the timers were shut down.
-    pub fn fail(self, error: P::Error) -> Result<(), P::Error> {
-        match self.completion.take() {
-            Some(completion) => {
-                completion.fail(error);
-                Ok(())
-            }
-            None => Err(error),
-        }
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Bounded<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bounded")
-            .field("pid", &self.pid)
-            .field("completion", &self.completion)
-            .finish()
-    }
-}
+/// A [`Completion`] until its deadline, at which it fails by itself; from [`Timers::deadline`]. To
+/// complete it before, [take](filch_timers::Bounded::take) it out.
+pub type Bounded<P> = filch_timers::Bounded<Completion<P>>;

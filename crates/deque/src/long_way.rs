@@ -20,7 +20,7 @@ impl<T> Worker<T> {
     /// said `false`.
     #[cold]
     #[inline(never)]
-    pub fn settle(&self) {
+    pub fn finish_push(&self) {
         if self.position() == self.room_end.get() {
             self.make_room();
         }
@@ -165,7 +165,7 @@ impl<T> Worker<T> {
     pub(crate) fn try_make_room(&self, needed: u32) -> Result<(), NoMemory> {
         let found = self.find_room(needed);
         // The stop of pushes is another one.
-        self.settle();
+        self.finish_push();
         found
     }
 
@@ -215,7 +215,7 @@ impl<T> Worker<T> {
         if wanted <= self.capacity() / 2 {
             // Without memory for it the larger ring stays.
             let _ = self.replace_ring(reached, (wanted as u32).next_power_of_two());
-            self.settle();
+            self.finish_push();
         }
     }
 

@@ -149,22 +149,22 @@ impl<T> Worker<T> {
     /// If the deque would hold 2²⁸ items. The item is dropped.
     #[inline]
     pub fn push(&self, item: T) {
-        // SAFETY: it is the position of now, and `settle` follows.
+        // SAFETY: it is the position of now, and `finish_push` follows.
         if !unsafe { self.push_at(self.position(), item) } {
-            self.settle();
+            self.finish_push();
         }
     }
 
-    /// Pushes `item`. `false`: [`settle`](Self::settle) is to be called next. Wait-free.
+    /// Pushes `item`. `false`: [`finish_push`](Self::finish_push) is to be called next. Wait-free.
     ///
     /// ```
     /// use filch_deque::Worker;
     ///
     /// let worker = Worker::biased(64);
     /// let position = worker.position();
-    /// // SAFETY: the position is that of now, and `settle` follows.
+    /// // SAFETY: the position is that of now, and `finish_push` follows.
     /// if !unsafe { worker.push_at(position, "inner") } {
-    ///     worker.settle();
+    ///     worker.finish_push();
     /// }
     /// // SAFETY: the item lies there, and the one follows the other.
     /// assert!(unsafe { worker.take_back(position) || worker.take_back_slowly() });
@@ -173,10 +173,10 @@ impl<T> Worker<T> {
     ///
     /// # Safety
     ///
-    /// `position` is what [`position`](Self::position) answers now. After a `false`, `settle` is
-    /// called before anything else of this worker's.
+    /// `position` is what [`position`](Self::position) answers now. After a `false`, `finish_push`
+    /// is called before anything else of this worker's.
     #[inline(always)]
-    #[must_use = "`settle` is to follow if it is false"]
+    #[must_use = "`finish_push` is to follow if it is false"]
     pub unsafe fn push_at(&self, position: u64, item: T) -> bool {
         debug_assert_eq!(position, self.position());
         // Read before the slot is written, which the compiler must take for any memory.
@@ -276,7 +276,7 @@ impl<T> Worker<T> {
     /// Adds the next `count` slots, which have been written, to the deque.
     pub(crate) fn extend_by(&self, count: u32) {
         if !self.deque.extend(self.position() + u64::from(count)) {
-            self.settle();
+            self.finish_push();
         }
     }
 

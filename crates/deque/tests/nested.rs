@@ -47,7 +47,7 @@ fn nested_items_take_the_short_way() {
     // SAFETY: that has just said so.
     assert!(unsafe { worker.take_back_slowly() });
     let inner = worker.position();
-    // SAFETY: it is the position of now; and `settle` would follow.
+    // SAFETY: it is the position of now; and `finish_push` would follow.
     assert!(unsafe { worker.push_at(inner, 12) }, "it is the owner's");
     assert_eq!(worker.stealer().steal(), Steal::Empty, "none is in reach");
     // SAFETY: as above.

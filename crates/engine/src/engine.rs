@@ -65,7 +65,7 @@ impl Engine {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "a name with a null byte");
             return Err(StartError::Thread(error));
         }
-        let place = self.shared.enlist(name.clone())?;
+        let place = self.shared.register(name.clone())?;
         let handle = self.handle(place.number);
         let drive = {
             let handle = handle.clone();
@@ -104,7 +104,7 @@ impl Engine {
         name: impl Into<String>,
         drive: impl FnOnce(&LocalScheduler) -> R,
     ) -> Result<R, StartError> {
-        let place = self.shared.enlist(name.into())?;
+        let place = self.shared.register(name.into())?;
         let handle = self.handle(place.number);
         let local = LocalScheduler::new(place, handle);
         let driven = catch_unwind(AssertUnwindSafe(|| drive(&local)));

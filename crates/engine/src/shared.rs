@@ -63,7 +63,7 @@ impl Shared {
     ///
     /// # Errors
     /// [`StartError::Terminated`] or [`StartError::TooMany`].
-    pub(crate) fn enlist(&self, name: String) -> Result<Place, StartError> {
+    pub(crate) fn register(&self, name: String) -> Result<Place, StartError> {
         let mut members = self.members();
         if members.is_terminated {
             return Err(StartError::Terminated);

@@ -35,7 +35,7 @@ impl Worker {
         let position = self.forks().position();
         let forked = Forked::new(self, position, b);
         let entry = forked.entry();
-        // SAFETY: the position is that of now, and `settle` follows.
+        // SAFETY: the position is that of now, and `finish_push` follows.
         let (worker, a) = match unsafe { self.forks().push_at(position, entry) } {
             true => (self, a),
             false => {
@@ -48,7 +48,7 @@ impl Worker {
                 if size_of::<A>() > size_of::<usize>() {
                     black_box(&mut a);
                 }
-                settle(self);
+                finish_push(self);
                 (forked.owner, a)
             }
         };
@@ -117,8 +117,8 @@ where
 
 #[cold]
 #[inline(never)]
-fn settle(worker: &Worker) {
-    worker.forks().settle();
+fn finish_push(worker: &Worker) {
+    worker.forks().finish_push();
     worker.answer();
 }
 

@@ -145,8 +145,8 @@ impl Pool {
             .global
             .pop_batch_into(own, 16)
             .or_else(|| self.steal(me, own));
-        // No other worker could see the loot while it was on its way, and one may have fallen
-        // asleep meanwhile. The loot is public now: a worker that moves tasks is a producer, too.
+        // No other worker could see the stolen batch on its way, and one may have fallen
+        // asleep meanwhile. The batch is public now: a worker that moves tasks is a producer, too.
         if task.is_some() && !own.is_empty() {
             self.wake_one();
         }

@@ -11,9 +11,9 @@ use super::{
 /// Returns where the item lies.
 fn push(worker: &Worker<u32>, item: u32) -> u64 {
     let position = worker.position();
-    // SAFETY: it is the position of now, and `settle` follows.
+    // SAFETY: it is the position of now, and `finish_push` follows.
     if !unsafe { worker.push_at(position, item) } {
-        worker.settle();
+        worker.finish_push();
     }
     position
 }

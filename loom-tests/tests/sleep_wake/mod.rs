@@ -177,12 +177,12 @@ fn a_searcher_that_gives_up_looks_once_more() {
 #[test]
 fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
     Bound::exhaustive(20)
-        .outcomes("loot in a third queue is not left alone", || {
+        .outcomes("what was moved to a third queue is not left alone", || {
             let pool = Pool::new(4);
             assert!(pool.idle.try_start_searching(4));
             assert!(pool.idle.try_start_searching(4));
             let finder = beside(&pool, |pool| {
-                // The loot reaches its own deque.
+                // What it has moved reaches its own deque.
                 pool.tasks.store(1, Ordering::Relaxed);
                 pool.stop_searching()
             });
@@ -196,7 +196,7 @@ fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
             let by_finder = finder.join().unwrap();
             assert!(
                 seen || by_finder,
-                "the loot lies in a deque, and its neighbour sleeps"
+                "a task lies in a deque, and its neighbour sleeps"
             );
             (found, by_finder)
         })

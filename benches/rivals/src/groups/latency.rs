@@ -22,7 +22,7 @@ use crate::pools::{Actors, Async, BlockingPool, Filch, Pool, TOTAL, Talking, Tok
 use crate::workers::{WORKERS, those_or};
 
 /// The time from one event to the next.
-const PERIOD: Duration = Duration::from_millis(2);
+pub(super) const PERIOD: Duration = Duration::from_millis(2);
 
 /// More than the cores of a small machine.
 const MANY: usize = 8;

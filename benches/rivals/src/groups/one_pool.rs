@@ -14,6 +14,7 @@ use filch_fork_join::Pool as Jobs;
 use super::fairness::Over;
 use super::fork_join::programs;
 use super::fork_join::ways::Rayon;
+use super::latency::PERIOD;
 use super::latency::events::{Message, round};
 use crate::clock::time;
 use crate::harness::{Effort, Scenario, keeping, merged};
@@ -23,9 +24,6 @@ use crate::workers::workers;
 
 /// The argument of the recursion, as rows are named after: some 25 ms on two cores.
 const FIB: u32 = 35;
-
-/// The time from one message to the next.
-const PERIOD: Duration = Duration::from_millis(2);
 
 /// Two pools, for processes and for jobs, on as many cores together as each alone would have.
 struct Both<P> {

@@ -234,13 +234,9 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         growing("tree of 2^20 leaves", 1, LARGE_DEPTH),
     ];
     scenarios.extend(blocking::scenarios(effort));
-    scenarios.extend([Scenario::new("a task per millisecond", "% of a core")
-        .floor("the clock alone", ticking::<Caller>(ticks))
-        .contender("filch-processors", ticking::<Plain>(ticks))
-        .contender("filch-processors, boxed", ticking::<Boxed>(ticks))
-        .contender("rayon", ticking::<ThreadPool>(ticks))
-        .contender("tokio", ticking::<Tokio>(ticks))
-        .contender("async-executor", ticking::<AsyncLeaked>(ticks))]);
+    let per_tick = Scenario::new("a task per millisecond", "% of a core");
+    let per_tick = per_tick.floor("the clock alone", ticking::<Caller>(ticks));
+    scenarios.push(pools!(per_tick, ticking(ticks)));
     scenarios
 }
 

@@ -5,8 +5,8 @@
 
 mod calls;
 mod commands;
+mod names;
 pub(crate) mod resident;
-mod restarts;
 
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
@@ -36,11 +36,7 @@ const EACH: u64 = 1000;
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let bursts = effort.operations(2);
-    let leaves = if effort.is_full() {
-        MILLION
-    } else {
-        MILLION / 10
-    };
+    let leaves = MILLION / if effort.is_full() { 1 } else { 10 };
     let waiters = effort.operations(80);
     let requests = effort.operations(20_000);
     let steps = effort.operations(200_000);
@@ -84,8 +80,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("tokio oneshot", commands::tokio_steps(bytes, steps))
     }));
     scenarios.extend(calls::scenarios(effort.operations(1_000_000)));
+    scenarios.extend(names::scenarios(effort.operations(1_000_000)));
     scenarios.extend(resident::scenarios(effort));
-    scenarios.push(restarts::scenario(effort.operations(400_000)));
     scenarios
 }
 

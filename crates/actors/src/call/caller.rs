@@ -1,14 +1,9 @@
 //! The two ends of a call: the caller, which the process answers, and the answer it waits for.
 
 use std::fmt;
-use std::future::Future;
 use std::mem::ManuallyDrop;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-use std::time::Instant;
 
-use filch_parker::poll_until;
-use filch_promise::{DeferredWake, Promised, Resolver, promise};
+use filch_promise::{DeferredWake, Resolver, promise};
 use filch_sync::panic::drop_contained;
 
 /// A caller that waits for an answer of type `R`; a [call](crate::HandleExt::call) puts it into its
@@ -86,25 +81,18 @@ impl<R> Drop for WaitingProcess<R> {
 }
 
 /// The answer to a call, if it comes: the other end of a [`Caller`].
-#[must_use = "the answer is lost unless it is waited for"]
-pub struct Answer<R>(Promised<Result<R, NoAnswer>>);
+pub type Answer<R> = filch_promise::Answer<R, NoAnswer>;
 
-/// The reason why there is no answer.
+/// The reason why there is no answer: the caller was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NoAnswer {
-    /// The caller was dropped.
-    Abandoned,
-    /// The time limit has passed.
-    NotYet,
-}
+pub struct NoAnswer;
 
 impl<R> Caller<R> {
     /// Makes both ends for a thread or a future, whose message is sent by other means than a call.
     pub fn new() -> (Self, Answer<R>) {
         let (resolver, promised) = promise();
         let waits = Some(Waits::Promise(resolver));
-        (Self { waits }, Answer(promised))
+        (Self { waits }, promised.into())
     }
 
     /// Makes the caller's end for a process that waits.
@@ -137,49 +125,14 @@ impl<R: Send + 'static> Caller<R> {
 impl<R> Drop for Caller<R> {
     fn drop(&mut self) {
         if let Some(Waits::Promise(resolver)) = self.waits.take() {
-            resolver.resolve(Err(NoAnswer::Abandoned));
+            resolver.resolve(Err(NoAnswer));
         }
-    }
-}
-
-impl<R> Answer<R> {
-    /// Checks if the answer, or its failure, is there.
-    pub fn is_there(&self) -> bool {
-        self.0.is_resolved()
-    }
-
-    /// Blocks until the answer comes, or until `deadline` if there is one. The process's acts up to
-    /// the end of the step that answers happen before the return.
-    ///
-    /// # Errors
-    /// [`NoAnswer`].
-    pub fn wait(self, deadline: Option<Instant>) -> Result<R, NoAnswer> {
-        poll_until(deadline, self.0).unwrap_or(Err(NoAnswer::NotYet))
-    }
-}
-
-impl<R> Future for Answer<R> {
-    type Output = Result<R, NoAnswer>;
-
-    /// # Panics
-    /// If it is polled again after it was ready.
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context)
-    }
-}
-
-impl<R> fmt::Debug for Answer<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answer").finish_non_exhaustive()
     }
 }
 
 impl fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Abandoned => "the caller was dropped without an answer",
-            Self::NotYet => "the process has not answered yet",
-        })
+        f.write_str("the caller was dropped without an answer")
     }
 }
 

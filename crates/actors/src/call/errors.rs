@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
+use filch_parker::poll_until;
 use filch_scheduler::{CalledFromInside, Handle, Pid, Protocol, SendError};
 
 use crate::call::caller::{Caller, NoAnswer};
@@ -21,18 +22,18 @@ pub(crate) fn call_until<P: Protocol, R: Send + 'static>(
     let sent = match deadline {
         // A guest's step may take longer than the caller would wait.
         Some(_) => scheduler.send(to, message),
-        None => scheduler.send_as_guest(to, message, || answer.is_there()),
+        None => scheduler.send_as_guest(to, message, || answer.is_ready()),
     };
     sent.map_err(CallError::Send)?;
-    answer.wait(deadline).map_err(CallError::from)
+    match poll_until(deadline, answer) {
+        Some(answer) => answer.map_err(CallError::from),
+        None => Err(CallError::NotYet),
+    }
 }
 
 impl<P: Protocol> From<NoAnswer> for CallError<P> {
-    fn from(missing: NoAnswer) -> Self {
-        match missing {
-            NoAnswer::Abandoned => Self::Abandoned,
-            NoAnswer::NotYet => Self::NotYet,
-        }
+    fn from(NoAnswer: NoAnswer) -> Self {
+        Self::Abandoned
     }
 }
 

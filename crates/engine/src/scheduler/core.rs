@@ -14,7 +14,7 @@ use crate::counter::Stats;
 use crate::envelope::Envelope;
 use crate::exit::Exit;
 use crate::message::{Message, Order};
-use crate::scheduler::seat::Seat;
+use crate::scheduler::worker_slot::WorkerSlot;
 use crate::shared::{Place, Shared};
 use crate::worker::cell::WorkerCell;
 use crate::worker::home::Home;
@@ -38,9 +38,9 @@ pub(crate) struct Core {
     queue: RefCell<Receiver<Message>>,
     parker: Parker,
     /// In the order in which they came. Replaced when a worker comes or goes.
-    seats: RefCell<Rc<[Rc<Seat>]>>,
+    slots: RefCell<Rc<[Rc<WorkerSlot>]>>,
     /// The workers that list each kind of task.
-    listeners: RefCell<Vec<Rc<[Rc<Seat>]>>>,
+    listeners: RefCell<Vec<Rc<[Rc<WorkerSlot>]>>>,
     /// The number of tasks that it has handed out.
     order: Cell<u64>,
     is_terminating: Cell<bool>,
@@ -68,7 +68,7 @@ impl Core {
             shared: Arc::clone(shared),
             queue: RefCell::new(queue),
             parker,
-            seats: RefCell::new(Rc::new([])),
+            slots: RefCell::new(Rc::new([])),
             listeners: RefCell::default(),
             order: Cell::new(0),
             is_terminating: Cell::new(false),
@@ -82,7 +82,7 @@ impl Core {
 
     /// Returns whether it was terminated, and all its workers have ended.
     pub(crate) fn is_over(&self) -> bool {
-        self.is_terminating.get() && self.seats.borrow().is_empty()
+        self.is_terminating.get() && self.slots.borrow().is_empty()
     }
 
     /// Runs one round of the main loop; after some rounds without work, it blocks for at most a
@@ -97,28 +97,28 @@ impl Core {
         self.remove_gone();
         self.hand_out();
         self.look_for_ended_data();
-        let seats = Rc::clone(&self.seats.borrow());
+        let slots = Rc::clone(&self.slots.borrow());
         let is_deep = self.depth.get() == MOST_NESTED;
-        for seat in seats.iter().filter(|seat| !is_deep || seat.has_stack()) {
-            seat.take_turn(&self.home, &Nested(self));
+        for slot in slots.iter().filter(|slot| !is_deep || slot.has_stack()) {
+            slot.take_turn(&self.home, &Nested(self));
         }
         self.stats.rounds.add_one();
     }
 
     /// Drops the workers that have ended.
     fn remove_gone(&self) {
-        let seats = Rc::clone(&self.seats.borrow());
-        if !seats.iter().any(|seat| seat.is_gone()) {
+        let slots = Rc::clone(&self.slots.borrow());
+        if !slots.iter().any(|slot| slot.is_gone()) {
             return;
         }
-        let (gone, left) = seats.iter().cloned().partition(|seat| seat.is_gone());
-        let (gone, left): (Vec<Rc<Seat>>, Vec<Rc<Seat>>) = (gone, left);
-        *self.seats.borrow_mut() = left.into();
+        let (gone, left) = slots.iter().cloned().partition(|slot| slot.is_gone());
+        let (gone, left): (Vec<Rc<WorkerSlot>>, Vec<Rc<WorkerSlot>>) = (gone, left);
+        *self.slots.borrow_mut() = left.into();
         self.list_anew();
-        for seat in gone {
-            let public = &seat.worker.public;
+        for slot in gone {
+            let public = &slot.worker.public;
             self.shared.left(public);
-            let Some(exit) = seat.worker.exit() else {
+            let Some(exit) = slot.worker.exit() else {
                 unreachable!("a worker that has ended knows why");
             };
             public.end(exit);
@@ -128,18 +128,18 @@ impl Core {
 
     /// Finds again the workers that list each type of task.
     fn list_anew(&self) {
-        let seats = Rc::clone(&self.seats.borrow());
-        let mut listeners: Vec<Vec<Rc<Seat>>> = Vec::new();
-        for seat in seats.iter() {
-            for route in &seat.worker.public.lists {
+        let slots = Rc::clone(&self.slots.borrow());
+        let mut listeners: Vec<Vec<Rc<WorkerSlot>>> = Vec::new();
+        for slot in slots.iter() {
+            for route in &slot.worker.public.lists {
                 let kind = route.kind.0;
                 listeners.resize_with(listeners.len().max(kind + 1), Vec::new);
                 // A worker with several functions for a type gets a task once.
                 let is_there = listeners[kind]
                     .last()
-                    .is_some_and(|last| Rc::ptr_eq(last, seat));
+                    .is_some_and(|last| Rc::ptr_eq(last, slot));
                 if !is_there {
-                    listeners[kind].push(Rc::clone(seat));
+                    listeners[kind].push(Rc::clone(slot));
                 }
             }
         }
@@ -169,8 +169,8 @@ impl Core {
     fn carry_out(&self, order: Order) -> bool {
         match order {
             Order::TaskFor(number, envelope) => {
-                let seat = self.seat(number);
-                return seat.is_some_and(|seat| seat.hand(self.next_order(), envelope));
+                let slot = self.slot(number);
+                return slot.is_some_and(|slot| slot.hand(self.next_order(), envelope));
             }
             Order::Add(spec) => self.add(*spec),
             Order::Terminate => self.is_terminating.set(true),
@@ -189,11 +189,11 @@ impl Core {
         };
         let order = self.next_order();
         let mut is_enough = false;
-        for seat in others {
+        for slot in others {
             // A failed copy counts as dropped.
             match catch_panic(|| envelope.copy()) {
-                Ok(copy) => is_enough |= seat.hand(order, copy),
-                Err(_) => seat.worker.public.missed.add_one(),
+                Ok(copy) => is_enough |= slot.hand(order, copy),
+                Err(_) => slot.worker.public.missed.add_one(),
             }
         }
         last.hand(order, envelope) || is_enough
@@ -204,11 +204,11 @@ impl Core {
         self.order.get()
     }
 
-    fn seat(&self, number: usize) -> Option<Rc<Seat>> {
-        let seats = self.seats.borrow();
-        let found = seats
+    fn slot(&self, number: usize) -> Option<Rc<WorkerSlot>> {
+        let slots = self.slots.borrow();
+        let found = slots
             .iter()
-            .find(|seat| seat.worker.public.number == number);
+            .find(|slot| slot.worker.public.number == number);
         found.cloned()
     }
 
@@ -219,13 +219,13 @@ impl Core {
         let others = std::mem::take(&mut spec.after);
         let others = others
             .iter()
-            .filter_map(|other| self.seat(other.public.number));
-        let after = others.map(|seat| Rc::downgrade(&seat.worker)).collect();
+            .filter_map(|other| self.slot(other.public.number));
+        let after = others.map(|slot| Rc::downgrade(&slot.worker)).collect();
         let stack = spec.fiber;
         let worker = Rc::new(WorkerCell::new(spec, public, after));
-        let seat = Rc::new(Seat::new(worker, stack));
-        let seats: Vec<_> = self.seats.borrow().iter().cloned().chain([seat]).collect();
-        *self.seats.borrow_mut() = seats.into();
+        let slot = Rc::new(WorkerSlot::new(worker, stack));
+        let slots: Vec<_> = self.slots.borrow().iter().cloned().chain([slot]).collect();
+        *self.slots.borrow_mut() = slots.into();
         self.list_anew();
     }
 
@@ -235,10 +235,10 @@ impl Core {
         if self.seen_ended.replace(ended) == ended {
             return;
         }
-        for seat in self.seats.borrow().iter() {
-            let gone = seat.worker.data.borrow().ending();
+        for slot in self.slots.borrow().iter() {
+            let gone = slot.worker.data.borrow().ending();
             if let Some(data) = gone {
-                seat.worker.tell_to_end(Exit::OwnerGone(data));
+                slot.worker.tell_to_end(Exit::OwnerGone(data));
                 // It may be further down on this stack, and have no turn before this blocks.
                 self.home.has_progressed();
             }

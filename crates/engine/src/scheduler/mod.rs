@@ -2,5 +2,5 @@
 
 pub(crate) mod core;
 pub(crate) mod handle;
-pub(crate) mod seat;
 pub(crate) mod unfit;
+pub(crate) mod worker_slot;

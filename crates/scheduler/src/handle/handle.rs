@@ -1,15 +1,15 @@
 //! The handle to a scheduler, and the data that all its handles share.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::error::Error;
-use std::fmt;
 use std::mem::ManuallyDrop;
 use std::num::NonZeroU64;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::process::abort;
 use std::ptr::NonNull;
-use std::sync::{Arc as StdArc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc as StdArc, OnceLock};
 use std::task::RawWakerVTable;
+use std::{fmt, iter};
 
 use filch_blocking::Calls;
 use filch_processors::{Counter, Processors};
@@ -248,32 +248,29 @@ pub trait Extension: Any + Send + Sync {
     fn each_name(&self, _lives: &dyn Fn(Pid) -> bool, _tell: &mut dyn FnMut(Pid, &StdArc<str>)) {}
 }
 
-/// The extensions of a scheduler: one of each type, and few types.
-pub(crate) type Extensions = RwLock<Vec<StdArc<dyn Extension>>>;
+/// The extensions of a scheduler, one of each type, as a list to which they are added.
+#[derive(Default)]
+pub(crate) struct Extensions(OnceLock<(Box<dyn Extension>, Box<Self>)>);
 
-pub(crate) fn read<T>(values: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    values.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn find<T: Extension>(all: &[StdArc<dyn Extension>]) -> Option<StdArc<T>> {
-    let is_that = |value: &&StdArc<dyn Extension>| (***value).type_id() == TypeId::of::<T>();
-    let value: StdArc<dyn Any + Send + Sync> = StdArc::clone(all.iter().find(is_that)?) as _;
-    value.downcast().ok()
+impl Extensions {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn Extension> {
+        iter::successors(self.0.get(), |(_, others)| others.0.get()).map(|(first, _)| &**first)
+    }
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Returns the extension of that type, made at the first call. Takes a shared lock for a
-    /// moment. The scheduler's end drops it, so it must keep no handle.
-    pub fn extension<T: Extension + Default>(&self) -> StdArc<T> {
-        let extensions = &self.shared().extensions;
-        let found = find(&read(extensions));
-        found.unwrap_or_else(|| {
-            let mut all = extensions.write().unwrap_or_else(PoisonError::into_inner);
-            find(&all).unwrap_or_else(|| {
-                let value = StdArc::<T>::default();
-                all.push(StdArc::clone(&value) as _);
-                value
-            })
-        })
+    /// Returns the extension of that type, made at the first call: until then blocking, afterwards
+    /// wait-free. The scheduler's end drops it, so it must keep no handle.
+    pub fn extension<T: Extension + Default>(&self) -> &T {
+        let mut all = &self.shared().extensions;
+        loop {
+            let new = || -> (Box<dyn Extension>, _) { (Box::<T>::default(), Box::default()) };
+            let (first, others) = all.0.get_or_init(new);
+            let first: &dyn Any = &**first;
+            match first.downcast_ref() {
+                Some(found) => return found,
+                None => all = others,
+            }
+        }
     }
 }

@@ -141,7 +141,7 @@ impl<P: Protocol> Handle<P> {
         let is_urgent = reason == Reason::Cancel && matches!(item, Item::Signal(_));
         slot.events.push(item).map_err(|Closed(item)| item)?;
         if is_urgent {
-            slot.hurry(URGENT);
+            slot.raise(URGENT);
         }
         let wake = self.table().wake(slot, reason);
         if wake == Wake::Enqueue {

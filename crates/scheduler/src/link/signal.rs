@@ -23,7 +23,7 @@ impl<P: Protocol> Handle<P> {
         if slot.events.is_closed() {
             return Err(NoSuchProcess { pid });
         }
-        slot.hurry(ENDS);
+        slot.raise(ENDS);
         // Refused: its first turn is to come, and will see it; or it has ended since.
         self.wake(slot, Reason::Cancel);
         Ok(())

@@ -8,7 +8,6 @@ use std::time::Duration;
 use filch_event_queue::Depth;
 use filch_process_state::State;
 
-use crate::handle::handle::read;
 use crate::table::slot::Slot;
 use crate::{Context, Handle, MailboxPolicy, PendingCommand, Pid, ProcessDetails, Protocol};
 
@@ -178,8 +177,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Adds the names to a list that is in the order of the slots, as PIDs are.
     fn add_names(&self, list: &mut [ProcessInfo]) {
-        let extensions = read(&self.shared().extensions).clone();
-        for extension in extensions {
+        for extension in self.shared().extensions.iter() {
             let lives = |pid| self.takes_messages(pid);
             extension.each_name(&lives, &mut |pid, name| {
                 if let Ok(place) = list.binary_search_by_key(&pid, |info| info.pid) {

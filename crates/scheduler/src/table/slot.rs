@@ -159,7 +159,7 @@ impl<P: Protocol> Slot<P> {
 
     /// Sets [`ENDS`]; or [`URGENT`], after the push of the signal. The caller holds a pin, and
     /// wakes the process after this.
-    pub fn hurry(&self, flag: u8) {
+    pub fn raise(&self, flag: u8) {
         // ORDERING: Release, partner of the Acquire in `clear_urgent`: the worker that clears
         // `URGENT` finds the signal in the queue.
         self.flags.fetch_or(flag, Ordering::Release);
@@ -168,7 +168,7 @@ impl<P: Protocol> Slot<P> {
     /// Clears [`URGENT`]: the caller has the process, and drains the queue for signals now.
     #[cold]
     pub fn clear_urgent(&self) {
-        // ORDERING: Acquire, partner of the Release in `hurry`: the drain that follows finds what
+        // ORDERING: Acquire, partner of the Release in `raise`: the drain that follows finds what
         // was pushed. The wake-up may still be to come, and the turn after it would not look.
         self.flags.fetch_and(!URGENT, Ordering::Acquire);
     }

@@ -150,14 +150,14 @@ fn answers_reach_their_callers() {
     let (mut test, _) = begun(answering);
     let (asks, answer) = Caller::new();
     let ask = Event::Message(Message::Ask("bread".to_owned(), asks));
-    assert!(!answer.is_there());
+    assert!(!answer.is_ready());
     test.step([ask]).unwrap();
-    assert!(answer.is_there());
-    assert_eq!(answer.wait(None), Ok(5));
+    assert!(answer.is_ready());
+    assert_eq!(answer.wait(), Ok(5));
     // A dropped call.
     let (asks, answer) = Caller::<u64>::new();
     drop(Message::Ask("tea".to_owned(), asks));
-    assert_eq!(answer.wait(None), Err(NoAnswer::Abandoned));
+    assert_eq!(answer.wait(), Err(NoAnswer));
     // A call of a thread.
     let (handle, pid) = (test.handle().clone(), test.pid());
     let (begins, begun) = std::sync::mpsc::channel();

@@ -224,7 +224,8 @@ fn a_deadline_races_with_the_answer() {
         let completion = held.lock().unwrap().take().unwrap();
         let bounded = timers.deadline(timers.now() + SECOND, completion, "late".to_owned());
         let moving = thread::spawn(move || clock.advance(SECOND));
-        let answered = bounded.complete(5).is_ok();
+        let answered = bounded.take();
+        let answered = answered.map(|completion| completion.complete(5)).is_some();
         assert_eq!(process.join().unwrap(), if answered { 5 } else { 0 });
         moving.join().unwrap();
         scheduler.shutdown(FOR_EVER).unwrap();

@@ -54,7 +54,7 @@ impl Handler {
                 let deadline = Instant::now() + Duration::from_micros(micros);
                 let timers = &world.timers;
                 let bounded = timers.deadline(deadline, completion, Fault::new(false));
-                world.shelf.put(Held::Bounded(bounded, tag), is_bomb);
+                world.shelf.put(Held::Bounded(bounded), is_bomb);
             }
         }
     }

@@ -5,14 +5,14 @@ use std::sync::Mutex;
 use filch_actors::timers::Bounded;
 use filch_scheduler::Completion;
 
-use crate::account::{Kind, dispose, lock};
+use crate::account::{Kind, lock};
 use crate::cast::{Fault, Parcel, Soak};
 use crate::random::Random;
 
-/// A completion, and its tag if it has a deadline.
+/// A completion, perhaps with a deadline.
 pub(crate) enum Held {
     Free(Completion<Soak>),
-    Bounded(Bounded<Soak>, u64),
+    Bounded(Bounded<Soak>),
 }
 
 /// Completions that any thread may take and answer.
@@ -51,19 +51,20 @@ impl Shelf {
 }
 
 fn answer(held: Held, is_bomb: bool, way: u64) {
-    let parcel = |tag| Parcel::new(Kind::Reply, tag, is_bomb);
-    match (held, way) {
-        (held, 7) => drop(held),
-        (Held::Free(completion), 6) => completion.fail(Fault::new(false)),
-        (Held::Bounded(bounded, _), 6) => drop(bounded.fail(Fault::new(false))),
-        (Held::Free(completion), _) => {
+    if way == 7 {
+        return drop(held);
+    }
+    let completion = match held {
+        Held::Free(completion) => Some(completion),
+        Held::Bounded(bounded) => bounded.take(),
+    };
+    match completion {
+        // Too late.
+        None => {}
+        Some(completion) if way == 6 => completion.fail(Fault::new(false)),
+        Some(completion) => {
             let tag = completion.tag();
-            completion.complete(parcel(tag));
-        }
-        (Held::Bounded(bounded, tag), _) => {
-            if let Err(too_late) = bounded.complete(parcel(tag)) {
-                dispose(too_late);
-            }
+            completion.complete(Parcel::new(Kind::Reply, tag, is_bomb));
         }
     }
 }

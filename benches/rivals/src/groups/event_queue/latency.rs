@@ -1,12 +1,10 @@
 //! Nanoseconds from one thread to the other, each event by itself.
 
 use std::hint;
-use std::sync::Barrier;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::contenders::{Blocking, Queue};
-use crate::clock::{per_operation, pin, time_together};
+use crate::clock::{per_operation, time_together};
 
 /// One producer pushes an event each `period`, the time at which it did so; the consumer looks all
 /// the time. Returns how old each event is when it is taken.
@@ -15,36 +13,28 @@ pub(super) fn messages<Q: Queue<u64>>(period: Duration, count: u64) -> impl FnMu
     move || {
         let (sender, mut receiver) = Q::new();
         let began = Instant::now();
-        let now = || began.elapsed().as_nanos() as u64;
-        let ready = Barrier::new(2);
-        thread::scope(|scope| {
-            let (now, ready) = (&now, &ready);
-            scope.spawn(move || {
-                pin(0);
-                ready.wait();
-                let mut next = now();
-                for _ in 0..count {
-                    next += period;
-                    while now() < next {
-                        hint::spin_loop();
-                    }
-                    Q::push(&sender, now());
+        let now = move || began.elapsed().as_nanos() as u64;
+        let push = move || {
+            let mut next = now();
+            for _ in 0..count {
+                next += period;
+                while now() < next {
+                    hint::spin_loop();
                 }
-            });
-            let taking = scope.spawn(move || {
-                pin(1);
-                let mut ages = Vec::with_capacity(count as usize);
-                ready.wait();
-                while ages.len() < count as usize {
-                    match Q::pop(&mut receiver) {
-                        Some(pushed) => ages.push((now() - pushed) as f64),
-                        None => hint::spin_loop(),
-                    }
+                Q::push(&sender, now());
+            }
+        };
+        let mut ages = Vec::with_capacity(count as usize);
+        let take = || {
+            while ages.len() < count as usize {
+                match Q::pop(&mut receiver) {
+                    Some(pushed) => ages.push((now() - pushed) as f64),
+                    None => hint::spin_loop(),
                 }
-                ages
-            });
-            taking.join().expect("the consumer panicked")
-        })
+            }
+        };
+        time_together(vec![Box::new(push), Box::new(take)]);
+        ages
     }
 }
 

@@ -119,8 +119,8 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     slot.stats.ask(1);
     slot.stats.set_future(true);
     slot.stats.empty_step();
-    slot.hurry(ENDS);
-    slot.hurry(URGENT);
+    slot.raise(ENDS);
+    slot.raise(URGENT);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     end(&table, first, Loud(false));

@@ -1,4 +1,4 @@
-//! A worker's place in its scheduler, with its stack.
+//! The slot of a worker in its scheduler, with its stack.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,8 +12,8 @@ use crate::worker::life::{Step, TASKS_A_TURN};
 use crate::worker::public::Stage;
 use crate::worker::turn::{GiveWay, Turn};
 
-/// A worker's place in its scheduler.
-pub(crate) struct Seat {
+/// The slot of a worker in its scheduler.
+pub(crate) struct WorkerSlot {
     pub(crate) worker: Rc<WorkerCell>,
     /// Set while it is on a stack: further down on this one, or running.
     is_active: Cell<bool>,
@@ -24,7 +24,7 @@ pub(crate) struct Seat {
     fiber: RefCell<Option<Fiber>>,
 }
 
-impl Seat {
+impl WorkerSlot {
     pub(crate) fn new(worker: Rc<WorkerCell>, stack: Option<usize>) -> Self {
         Self {
             worker,
