@@ -1,14 +1,10 @@
 //! Names for processes that others look for, and groups of processes.
 
-mod hashing;
-
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use filch_scheduler::{Extension, Handle, NoSuchProcess, Pid, Protocol, SendError};
-
-use self::hashing::Secret;
 
 /// The names and groups of a scheduler's processes.
 ///
@@ -20,9 +16,9 @@ struct Registry(RwLock<Tables>);
 
 #[derive(Debug, Default)]
 struct Tables {
-    names: HashMap<Arc<str>, Pid, Secret>,
+    names: HashMap<Arc<str>, Pid>,
     /// The members in the order in which they joined.
-    groups: HashMap<Arc<str>, Vec<Pid>, Secret>,
+    groups: HashMap<Arc<str>, Vec<Pid>>,
 }
 
 impl Extension for Registry {
@@ -47,7 +43,7 @@ impl Registry {
 }
 
 /// Removes the entries that are not `wanted`, and has the map hold twice as many as are left.
-fn sweep<V>(map: &mut HashMap<Arc<str>, V, Secret>, mut wanted: impl FnMut(&mut V) -> bool) {
+fn sweep<V>(map: &mut HashMap<Arc<str>, V>, mut wanted: impl FnMut(&mut V) -> bool) {
     map.retain(|_, value| wanted(value));
     map.shrink_to(2 * map.len());
     map.reserve(map.len());
