@@ -310,8 +310,8 @@ impl<T> Deque<T> {
     /// Whatever the caller did before is known to the owner when it has shared.
     pub(crate) fn ask(&self) -> Top {
         // ORDERING: Acquire, for the Release of `bias`: the stores below come after the owner's.
-        // And for that of `share`: what it has shared is there to see. Release, for the Acquire
-        // there: what the caller did before.
+        // And for those of `share` and `answer`: what it has shared is there to see. Release, for
+        // the Acquire in `answer`: what the caller did before.
         let top = Top(self.top.fetch_or(Top::ASKED, Ordering::AcqRel));
         if !top.is_shared() {
             self.move_stops_away();

@@ -3,6 +3,7 @@
 //! Elsewhere a job is a [`JobRef`]: a value that is run once, and cannot be copied.
 
 use std::any::{Any, type_name};
+use std::io::{self, Write as _};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
@@ -349,7 +350,11 @@ impl Drop for Lent {
     #[cold]
     #[inline(never)]
     fn drop(&mut self) {
-        eprintln!("a job was to be waited for, and was not: the program ends");
+        // `eprintln` may panic, and leave the frame.
+        _ = writeln!(
+            io::stderr(),
+            "a job was to be waited for, and was not: the program ends"
+        );
         process::abort();
     }
 }

@@ -1,6 +1,7 @@
 //! The jobs on a thread's stack, each begun in the middle of the one before: how many may stand
 //! there, which of them are isolated, and what others read of them when a pool hangs.
 
+use std::io::{self, Write as _};
 use std::{fmt, process};
 // std's in a model, too: they order nothing.
 use std::sync::atomic::{AtomicU8, AtomicU32};
@@ -61,7 +62,9 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn run_out_of_stack(&self, begun: &Name) -> ! {
-        eprintln!(
+        // `eprintln` may panic, and go on.
+        _ = writeln!(
+            io::stderr(),
             "the stack of thread {} of a fork-join pool is full: {} jobs are on it, each in a wait \
              of the one below. The program ends. A larger `stack_size` has room for more of them, \
              and `Config::nested_jobs` lets fewer begin. The next one was {}",

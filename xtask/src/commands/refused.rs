@@ -30,11 +30,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
     /// `membarrier`, by architecture.
-    const CALL: i64 = if cfg!(target_arch = "x86_64") {
-        324
-    } else {
-        283
-    };
+    const CALL: i64 = [283, 324][cfg!(target_arch = "x86_64") as usize];
 
     let errno = if options.errno == "eperm" { 1 } else { 38 };
     let filter: BpfProgram = SeccompFilter::new(
@@ -45,6 +41,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     )?
     .try_into()?;
     apply_filter(&filter)?;
+    if filch_sync::asymmetric::register() {
+        return Err("the filter refuses nothing".into());
+    }
     let (program, arguments) = options.command.split_first().ok_or("no command")?;
     // It returns only if that fails.
     Err(Command::new(program).args(arguments).exec().into())

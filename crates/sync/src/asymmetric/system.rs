@@ -7,7 +7,7 @@
         ),
         windows
     ),
-    expect(unsafe_code, reason = "instructions that Rust has no words for")
+    expect(unsafe_code, reason = "the system's calls")
 )]
 
 pub(super) use imp::{fence_all, register};

@@ -19,7 +19,7 @@ use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::Threads;
 
 /// Numbers of threads, whatever the cores are.
-pub(super) const THREADS: [usize; 5] = [3, 8, 16, 32, 64];
+pub(super) const THREADS: [usize; 6] = [2, 3, 8, 16, 32, 64];
 
 /// A thread's share of the items of a full run.
 const SHARE: u64 = 16;
