@@ -17,8 +17,10 @@ use clap::Args;
 use super::campaign::{self, Judges};
 use super::function::{self, Function};
 use super::subject::Subject;
+use crate::commands::loom;
 use crate::support::Result;
 use crate::support::process::{root, sources};
+use crate::support::programs;
 use crate::support::tally::Tally;
 
 use ledger::{Ledger, Verdict};
@@ -107,7 +109,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// Lists what is wrong with the table of verdicts.
 pub(crate) fn complaints() -> Result<Vec<String>> {
-    Ok(Ledger::read()?.complaints(&mutants()?.1))
+    Ok(Ledger::read()?.complaints(&mutants()?.1, &programs::names(loom::TESTS)?))
 }
 
 /// The modules of models that are about each source. A source that is not here has no model, so
@@ -173,10 +175,8 @@ fn mutants() -> Result<(Functions, Vec<Mutant>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::MODELS;
-    use crate::commands::loom;
+    use super::{MODELS, loom, programs};
     use crate::commands::mutants::verdicts::MORE_MODELS;
-    use crate::support::programs;
 
     #[test]
     fn there_are_models_in_each_module() {

@@ -1,7 +1,7 @@
 //! The table of mutants in docs/correctness.md: written by `cargo xtask orderings --write`, and
 //! compared with the sources by `cargo xtask lint`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use super::moves;
@@ -119,15 +119,15 @@ impl Ledger {
         mutants.iter().zip(rows).map(verdict_on).collect()
     }
 
-    /// Lists what is wrong with the table, as the sources are now.
-    pub(super) fn complaints(&self, mutants: &[Mutant]) -> Vec<String> {
+    /// Lists what is wrong with the table, as the sources are now, with the names of all `models`.
+    pub(super) fn complaints(&self, mutants: &[Mutant], models: &BTreeSet<String>) -> Vec<String> {
         let verdicts = self.verdicts(mutants);
         let mut complaints = Vec::new();
         for (mutant, verdict) in mutants.iter().zip(&verdicts) {
             let what = match verdict {
-                // The page names the model: `lint` finds it if it is gone.
-                Verdict::Killed(_) => continue,
+                Verdict::Killed(model) if models.contains(model) => continue,
                 Verdict::Explained(_) if mutant.reason.is_some() => continue,
+                Verdict::Killed(model) => format!("`{model}`, which killed it, is no model"),
                 Verdict::Explained(_) => {
                     "it survived, and its note no longer says what loom cannot show".to_owned()
                 }
@@ -202,6 +202,8 @@ fn table(mutants: &[Mutant], verdicts: &[Verdict]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::super::mutant::tests::of;
     use super::{Ledger, Verdict, table};
 
@@ -214,6 +216,10 @@ fn f() {
 }
 ";
 
+    fn models() -> BTreeSet<String> {
+        BTreeSet::from(["a".to_owned()])
+    }
+
     #[test]
     fn what_is_written_is_read_again() {
         let mutants = of("crates/deque/src/top.rs", TEXT);
@@ -223,7 +229,7 @@ fn f() {
         ];
         let ledger = Ledger::parse(&table(&mutants, &verdicts));
         assert_eq!(ledger.verdicts(&mutants), verdicts);
-        assert_eq!(ledger.complaints(&mutants), [""; 0]);
+        assert_eq!(ledger.complaints(&mutants, &models()), [""; 0]);
     }
 
     #[test]
@@ -233,9 +239,9 @@ fn f() {
         let killed = vec![Verdict::Killed("a".to_owned()); mutants.len()];
         let ledger = Ledger::parse(&table(&mutants, &killed));
         let moved = of(file, &format!("// One more line.\n{TEXT}"));
-        assert_eq!(ledger.complaints(&moved), [""; 0]);
+        assert_eq!(ledger.complaints(&moved, &models()), [""; 0]);
         let another = of(file, &TEXT.replacen("load", "swap", 1));
-        let complaints = ledger.complaints(&another);
+        let complaints = ledger.complaints(&another, &models());
         assert_eq!(complaints.len(), 2, "{complaints:?}");
         assert!(complaints[0].contains("top.rs:3 f: swap Acquire → Relaxed: no verdict"));
         assert!(complaints[0].contains("orderings --write crates/deque/src/top.rs"));
@@ -252,9 +258,18 @@ fn f() {
         let ledger = Ledger::parse(&table(&mutants, &verdicts));
         let moved = of("crates/deque/src/owner/top.rs", TEXT);
         assert_eq!(ledger.verdicts(&moved), verdicts);
-        assert_eq!(ledger.complaints(&moved).len(), 1);
+        assert_eq!(ledger.complaints(&moved, &models()).len(), 1);
         let again = Ledger::parse(&table(&moved, &ledger.verdicts(&moved)));
-        assert_eq!(again.complaints(&moved), [""; 0]);
+        assert_eq!(again.complaints(&moved, &models()), [""; 0]);
+    }
+
+    #[test]
+    fn a_killer_that_is_gone_is_found() {
+        let mutants = of("crates/deque/src/top.rs", TEXT);
+        let killed = vec![Verdict::Killed("b".to_owned()); mutants.len()];
+        let ledger = Ledger::parse(&table(&mutants, &killed));
+        let complaints = ledger.complaints(&mutants, &models());
+        assert!(complaints[0].contains("`b`, which killed it, is no model"));
     }
 
     #[test]
@@ -262,6 +277,6 @@ fn f() {
         let mutants = of("crates/deque/src/top.rs", TEXT);
         let verdicts = [Verdict::Survived, Verdict::Explained("it was".to_owned())];
         let ledger = Ledger::parse(&table(&mutants, &verdicts));
-        assert_eq!(ledger.complaints(&mutants).len(), 2);
+        assert_eq!(ledger.complaints(&mutants, &models()).len(), 2);
     }
 }
