@@ -10,25 +10,32 @@ use crate::support::process::root;
 /// The pages about what is gone.
 const PAST: [&str; 2] = ["CHANGELOG.md", "docs/renamed.md"];
 
-/// The names of the code. Those of others that we cite are in `xtask/foreign.txt`.
+/// Names of others that we cite, in these words.
+const FOREIGN: &str = "xtask/foreign.txt";
+
+/// The names of the code.
 #[derive(Default)]
 pub(super) struct Names {
     files: Vec<PathBuf>,
     /// The words of each file's code and path, with the numbers of the files that have them.
     words: BTreeMap<String, BTreeSet<usize>>,
+    foreign: BTreeSet<String>,
 }
 
 impl Names {
-    /// Reads those of all files but pages and figures.
+    /// Reads those of all files but pages, figures and lists of others' names.
     pub(super) fn read(files: &[PathBuf]) -> Self {
         let mut names = Self::default();
         for file in files {
-            let is_prose = file
-                .extension()
-                .is_some_and(|of| of == "md" || of == "json");
             // One that is no text has no names.
             let text = fs::read_to_string(root().join(file)).unwrap_or_default();
-            names.add(file, if is_prose { "" } else { &text });
+            if file == FOREIGN {
+                names.foreign = text.split_whitespace().map(str::to_owned).collect();
+                continue;
+            }
+            let is_of = |extension: &&str| file.extension().is_some_and(|own| own == *extension);
+            let is_code = !["md", "json", "lock"].iter().any(is_of);
+            names.add(file, if is_code { &text } else { "" });
         }
         names
     }
@@ -47,16 +54,29 @@ impl Names {
     pub(super) fn check(&self, file: &Path, text: &str) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         let is_past = PAST.iter().any(|page| file == *page);
+        // True if the line before ends inside of a pair of marks.
+        let mut is_inside = false;
         for (index, line) in text.lines().enumerate().filter(|_| !is_past) {
-            let cited = line.split('`').skip(1).step_by(2);
+            let prose = line.trim_start().trim_start_matches(['/', '!', '#', ' ']);
+            is_inside &= !prose.is_empty();
+            // What follows the last mark may go on in the next line, and is no name.
+            let (marked, _) = line.rsplit_once('`').unwrap_or_default();
+            let cited = marked
+                .split('`')
+                .skip(1 + usize::from(is_inside))
+                .step_by(2);
             for name in cited.filter(|name| is_name(name) && !self.has(name)) {
                 found.push((index + 1, format!("`{name}` is nowhere in the code")));
             }
+            is_inside ^= line.matches('`').count() % 2 == 1 && !prose.starts_with("```");
         }
         found
     }
 
     fn has(&self, name: &str) -> bool {
+        if self.foreign.contains(name.trim_end_matches("()")) {
+            return true;
+        }
         if name.ends_with(".rs") {
             return self.files.iter().any(|file| file.ends_with(name));
         }
@@ -104,6 +124,22 @@ mod tests {
     fn misspelt_names_and_those_in_comments_are_found() {
         let page = "`read_it`, `read_it()`, `a_b < c_d`\n`raed_it`\n`gone_now`\n`--a_b`, a_b\n";
         assert_eq!(lines(page), [2, 3]);
+    }
+
+    #[test]
+    fn a_pair_of_marks_may_be_on_two_lines() {
+        let page = "`cargo\nrun a_b` `raed_it` `a\na_b` `raed_it`\n\na `b\n\n`gone_now`\n";
+        assert_eq!(lines(page), [2, 3, 7]);
+        let fences = "```rust\na_b\n\n```\n`raed_it`\n";
+        assert_eq!(lines(fences), [5]);
+    }
+
+    #[test]
+    fn names_of_others_are_cited_in_their_words() {
+        let mut names = Names::default();
+        names.foreign.insert("gen_server::call".to_owned());
+        let page = "`gen_server::call`\n`gen_server::cast`\n`gen_server`\n";
+        assert_eq!(names.check(Path::new("a.md"), page).len(), 2);
     }
 
     #[test]
