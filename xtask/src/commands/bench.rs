@@ -54,8 +54,13 @@ fn measure(arguments: &[&str]) -> Result<ExitCode> {
 
 /// True if the group of rayon's programs is among those that are asked for, or all are.
 fn wants_rayon(arguments: &[&str]) -> bool {
-    let names = |word| arguments.iter().any(|argument| argument.contains(word));
-    names("rayon") || !names("--group")
+    let words: Vec<_> = arguments
+        .iter()
+        .flat_map(|argument| argument.split('='))
+        .collect();
+    let pairs = words.windows(2).filter(|pair| pair[0] == "--group");
+    let groups: Vec<_> = pairs.map(|pair| pair[1]).collect();
+    groups.is_empty() || groups.contains(&"rayon")
 }
 
 /// Runs a program of the tree of that [name](Tree::named).
@@ -82,4 +87,16 @@ fn ended(command: &mut Command) -> Result<ExitCode> {
 fn aligned_branches() -> Option<&'static str> {
     let applies = std::env::consts::ARCH == "x86_64" && std::env::var_os("RUSTFLAGS").is_none();
     applies.then_some("-Cllvm-args=-x86-branches-within-32B-boundaries")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wants_rayon;
+
+    #[test]
+    fn only_the_groups_are_looked_at() {
+        assert!(wants_rayon(&["--quick"]));
+        assert!(wants_rayon(&["--group", "deque", "--group=rayon"]));
+        assert!(!wants_rayon(&["--group", "deque", "--report", "rayon"]));
+    }
 }
