@@ -78,8 +78,9 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
         command.args(left_out.iter().flat_map(|package| ["--exclude", package]));
         tests(command.arg("--").args(filter))
     };
+    let skipped = (place == "apps").then_some(["--skip", FOREIGN]);
     stages.run(name("unit, property and integration tests"), || {
-        run(&["--skip", FOREIGN])
+        run(skipped.as_slice().as_flattened())
     });
     if place == "apps" {
         let title = name("tests with programs of others");
