@@ -86,8 +86,9 @@ fn times(output: &str) -> impl Iterator<Item = (f64, &str)> {
     output.lines().map(str::trim_start).filter_map(move |line| {
         let begins = ["Running ", "Doc-tests "].map(|word| line.strip_prefix(word));
         program = begins.into_iter().flatten().next().unwrap_or(program);
-        let ends = line.split_once("finished in ").map(|(_, ends)| ends);
-        let (seconds, test) = ends.or(line.strip_prefix("PASS ["))?.split_once('s')?;
+        let ends = ["finished in ", "PASS [", "FAIL [", "TIMEOUT ["].iter();
+        let (_, ends) = ends.filter_map(|words| line.split_once(words)).next()?;
+        let (seconds, test) = ends.split_once('s')?;
         let seconds = seconds.trim().parse().ok()?;
         Some((seconds, test.strip_prefix("] ").unwrap_or(program)))
     })
@@ -122,11 +123,13 @@ mod tests {
     fn programs_of_libtest_and_tests_of_nextest_have_their_times() {
         let output = "     Running tests/a.rs (target/a-0)\ntest result: ok. 1 passed; 0 failed; \
                       finished in 1.50s\n   Doc-tests b\ntest result: ok. 2 passed; finished in \
-                      0.10s\n        PASS [  12.004s] c d::one\n";
+                      0.10s\n        PASS [  12.004s] c d::one\n     TIMEOUT [  60.000s] c \
+                      d::two\n";
         let expected = [
             (1.5, "tests/a.rs (target/a-0)"),
             (0.1, "b"),
             (12.004, "c d::one"),
+            (60.0, "c d::two"),
         ];
         assert!(times(output).eq(expected));
     }
