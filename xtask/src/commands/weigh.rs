@@ -51,11 +51,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 }
 
 /// Compares the tree as it is with the budgets; each of these is one check.
-pub(crate) fn check() -> Result<Tally> {
-    report(&Rooms::new())
-}
-
-fn report(before: &Rooms) -> Result<Tally> {
+pub(crate) fn report(before: &Rooms) -> Result<Tally> {
     let budgets: Rooms = toml::from_str(&fs::read_to_string(root().join(BUDGETS))?)?;
     let mut tally = Tally::default();
     let mut table = Table::new(&["room", ">lines", ">at most", ">before", ""]);
