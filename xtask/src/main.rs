@@ -14,6 +14,7 @@ use commands::{
     bench, book, ci, lint, loom, mutants, mutants::orderings, package, rayon, refused, road,
     sanitize, shuttle, test, weigh,
 };
+use support::tally::Tally;
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about, version)]
@@ -68,15 +69,15 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Test(options) => test::run(&options),
         Command::Ci(options) => ci::run(&options),
-        Command::Loom(options) => loom::run(&options),
-        Command::Lint => lint::run(),
-        Command::Book => book::run(),
+        Command::Loom(options) => loom::explore(&options).and_then(Tally::report),
+        Command::Lint => lint::check().and_then(Tally::report),
+        Command::Book => book::check().and_then(Tally::report),
         Command::Bench(options) => bench::run(&options),
         Command::Package => package::run(),
         Command::Rayon => rayon::run(),
         Command::Orderings(options) => orderings::run(&options),
         Command::Mutants(options) => mutants::run(&options),
-        Command::Shuttle(options) => shuttle::run(&options),
+        Command::Shuttle(options) => shuttle::explore(&options).and_then(Tally::report),
         Command::Refused(options) => refused::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
         Command::Soak(options) => bench::soak(&options),

@@ -1,7 +1,7 @@
 //! `cargo xtask book`: builds the book in `docs`. Its links are followed by `cargo xtask lint`.
 
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use crate::support::Result;
 use crate::support::process::{cargo, fresh_folder, root, target_directory, tee};
@@ -10,10 +10,6 @@ use crate::support::tally::Tally;
 /// The version that is installed: known to build the book without warnings.
 const VERSION: &str = "0.5.4";
 
-pub(crate) fn run() -> Result<ExitCode> {
-    check()?.report()
-}
-
 /// Builds the book in `target/book`. A warning of mdbook's is a failure.
 pub(crate) fn check() -> Result<Tally> {
     let built = target_directory("book");
@@ -21,9 +17,8 @@ pub(crate) fn check() -> Result<Tally> {
     let mut build = Command::new(mdbook()?);
     build.args(["build", "docs", "--dest-dir"]).arg(&built);
     let (status, output) = tee(build.current_dir(root()))?;
-    Ok(Tally::of(
-        status.success() && !output.lines().any(is_warning),
-    ))
+    let is_well = status.success() && !output.lines().any(is_warning);
+    Ok(Tally::of(is_well))
 }
 
 /// mdbook's log: ` WARN Could not …`, or `2026-01-01 12:00:00 [WARN] (mdbook::…): …`.
@@ -37,10 +32,8 @@ fn mdbook() -> Result<PathBuf> {
     let place = target_directory("tools").join(format!("mdbook-{VERSION}"));
     let program = place.join("bin/mdbook");
     if !program.exists() {
-        println!(
-            "installing mdbook {VERSION} in {}: some minutes, once",
-            place.display()
-        );
+        let folder = place.display();
+        println!("installing mdbook {VERSION} in {folder}: some minutes, once");
         let mut install = cargo();
         install
             // Unoptimised: it builds one small book. Without its server and its search, which would

@@ -8,8 +8,7 @@ mod openings;
 mod text;
 mod unsafety;
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::PathBuf;
 
 use crate::commands::mutants::{self, orderings};
 use crate::support::Result;
@@ -19,22 +18,13 @@ use crate::support::tally::Tally;
 
 pub(crate) use layers::{below, primitives};
 
-pub(crate) fn run() -> Result<ExitCode> {
-    check()?.report()
-}
-
 /// Prints every finding; each file and each package counts as one check.
 pub(crate) fn check() -> Result<Tally> {
     let mut tally = Tally::default();
     let mut note = |findings: Vec<Finding>| {
         tally += Tally::of(findings.is_empty());
-        for Finding {
-            file,
-            line,
-            message,
-        } in findings
-        {
-            println!("{}:{line}: {message}", file.display());
+        for found in findings {
+            println!("{}:{}: {}", found.file.display(), found.line, found.message);
         }
     };
     let layers = layers::layers()?;
@@ -45,15 +35,10 @@ pub(crate) fn check() -> Result<Tally> {
     }
     let files = known_files()?;
     // The libraries, the programs, and this.
-    let is_ours = |file: &Path| {
-        ["apps", "compat", "crates", "xtask"]
-            .iter()
-            .any(|of| file.starts_with(of))
-    };
-    let manifests = files
-        .iter()
-        .filter(|file| file.ends_with("Cargo.toml") && is_ours(file));
-    for package in manifests.filter_map(|file| file.parent()) {
+    let ours = ["apps", "compat", "crates", "xtask"];
+    let is_ours = |file: &&PathBuf| ours.iter().any(|of| file.starts_with(of));
+    let manifests = files.iter().filter(|file| file.ends_with("Cargo.toml"));
+    for package in manifests.filter(is_ours).filter_map(|file| file.parent()) {
         if root().join(package).join("src").is_dir() {
             note(circles::check(package, &files)?);
         }

@@ -2,7 +2,7 @@
 //!
 //! The harness in `loom-tests/src/lib.rs` prints one `model` line per model.
 
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;
@@ -65,10 +65,6 @@ impl Options {
 /// The variable by which loom is asked for a log.
 const LOG: &str = "LOOM_LOG";
 
-pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    explore(options)?.report()
-}
-
 /// Explores all models at these bounds.
 pub(crate) fn all(bound: &str) -> Result<Tally> {
     let bound = bound.to_owned();
@@ -79,7 +75,7 @@ pub(crate) fn all(bound: &str) -> Result<Tally> {
 }
 
 /// Builds the models, runs those that the filter selects, and prints the table.
-fn explore(options: &Options) -> Result<Tally> {
+pub(crate) fn explore(options: &Options) -> Result<Tally> {
     let mut build = build(&Tree::named("loom"));
     let models = programs::select(&mut build, TESTS, options.filter.as_deref())?;
     options.harness().explore(&models)

@@ -4,7 +4,6 @@
 //! The harness in `tests/shuttle/src/lib.rs` prints one `schedules` line per test and kind of
 //! schedule; this file turns them into a table.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
@@ -38,10 +37,6 @@ pub(crate) struct Options {
 /// The time that one test may take.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    explore(options)?.report()
-}
-
 /// Runs all tests, so many schedules of each kind.
 pub(crate) fn all(schedules: &str) -> Result<Tally> {
     let schedules = Some(schedules.to_owned());
@@ -52,7 +47,7 @@ pub(crate) fn all(schedules: &str) -> Result<Tally> {
 }
 
 /// Builds the tests, runs those that the filter selects, and prints the table.
-fn explore(options: &Options) -> Result<Tally> {
+pub(crate) fn explore(options: &Options) -> Result<Tally> {
     let mut build = cargo_in("shuttle");
     build.args(["test", "--no-run", "--package", "shuttle-tests"]);
     build.args(["--profile", "loom"]);

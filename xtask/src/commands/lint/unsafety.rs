@@ -47,10 +47,8 @@ pub(super) fn check(files: &[PathBuf]) -> Result<Vec<Finding>> {
         let is_root = file.ends_with("src/lib.rs") || file.ends_with("src/main.rs");
         let has_some = || listed.iter().any(|other| other.starts_with(folder));
         if is_library && is_root && !has_some() && !text.contains("#![forbid(unsafe_code)]") {
-            findings.push(Finding::of(
-                file,
-                "has no unsafe code, and does not forbid it",
-            ));
+            let message = "has no unsafe code, and does not forbid it";
+            findings.push(Finding::of(file, message));
         }
     }
     let wrong = |file: &PathBuf, what| Finding::of(file, format!("{what} {LISTED}"));
