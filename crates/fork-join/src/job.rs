@@ -112,9 +112,8 @@ impl JobRef {
             .map(|entry| unsafe { Self::new(entry.0) })
     }
 
-    /// Returns the job, which nobody has said that of, as one that is a part of an isolated region,
-    /// if it is.
-    pub(crate) fn in_region(self, is_isolated: bool) -> Self {
+    /// Marks the job as forked in an isolated region, if it was. Called once at most for each job.
+    pub(crate) fn isolated_if(self, is_isolated: bool) -> Self {
         // SAFETY: a job has more than one byte, and this is its first.
         Self(unsafe { self.0.byte_add(usize::from(is_isolated)) })
     }
@@ -136,7 +135,7 @@ impl JobRef {
     }
 
     fn job(&self) -> NonNull<Job> {
-        // SAFETY: `in_region` has added as much.
+        // SAFETY: `isolated_if` has added as much.
         unsafe { self.0.byte_sub(usize::from(self.is_isolated())) }
     }
 

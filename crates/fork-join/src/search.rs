@@ -46,7 +46,7 @@ impl Worker {
     }
 
     /// Finds a job that was spawned here in the isolated region that the thread is in.
-    pub(crate) fn find_in_region(&self) -> Option<JobRef> {
+    pub(crate) fn find_isolated(&self) -> Option<JobRef> {
         let since = self.isolated_since.get()?;
         let spawned = &self.owner.spawned;
         let job = (spawned.position() > since).then(|| spawned.pop());
@@ -56,7 +56,7 @@ impl Worker {
     /// Finds any job that may run on top of what this thread runs.
     pub(crate) fn find_allowed(&self) -> Option<JobRef> {
         match self.is_isolated() {
-            true => self.find_in_region(),
+            true => self.find_isolated(),
             false => self.find(),
         }
     }

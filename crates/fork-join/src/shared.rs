@@ -88,7 +88,7 @@ impl WorkerSlot {
                 accept(at)
             })
         })?;
-        Some(job.in_region(self.isolation.has(index.get())))
+        Some(job.isolated_if(self.isolation.has(index.get())))
     }
 
     /// Steals the oldest job that its thread has spawned.

@@ -133,7 +133,7 @@ impl Worker {
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 // A job of a scope leaves nothing to a thread that may not come back to it.
-                while self.worker.run(self.worker.find_in_region()) {}
+                while self.worker.run(self.worker.find_isolated()) {}
                 self.worker.isolated_since.set(self.outer);
                 if self.outer.is_none() {
                     self.worker.own_slot().isolation.close();

@@ -113,20 +113,20 @@ impl Worker {
         self.yield_if_requested();
     }
 
-    /// Makes way for others, if they want that.
+    /// Shares jobs and yields, if another thread has asked for it.
     fn yield_if_requested(&self) {
         let yield_requested = &*self.own_slot().yield_requested;
         // ORDERING: Relaxed: a request, which is repeated.
         if yield_requested.load(Ordering::Relaxed) {
             // ORDERING: Relaxed: as above.
             yield_requested.store(false, Ordering::Relaxed);
-            self.make_way();
+            self.share_and_yield();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn make_way(&self) {
+    fn share_and_yield(&self) {
         // Others may go on with it meanwhile.
         self.forks().share();
         self.wake_one();
@@ -281,7 +281,7 @@ impl Worker {
     pub fn yield_local(&self) -> bool {
         self.share();
         let own = match self.is_isolated() {
-            true => self.find_in_region(),
+            true => self.find_isolated(),
             false => self.find_own().or_else(|| self.steal_of(self.index())),
         };
         own.map(|found| self.run_on_top(found)).is_some()
