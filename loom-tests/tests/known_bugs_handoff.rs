@@ -8,7 +8,7 @@ use loom_tests::{Bound, beside};
 /// One processor, one thread that comes back from a blocking call, one that lets the processor go
 /// idle.
 #[derive(Default)]
-struct Seat {
+struct Processor {
     /// The processor is idle. The thread that swaps it to false has it.
     idle: AtomicBool,
     /// A thread waits for a processor.
@@ -17,7 +17,7 @@ struct Seat {
     given: AtomicBool,
 }
 
-impl Seat {
+impl Processor {
     fn take(&self) {
         if self.idle.swap(false, Ordering::AcqRel) {
             self.given.store(true, Ordering::Relaxed);
@@ -25,35 +25,35 @@ impl Seat {
     }
 }
 
-fn correct_return(seat: &Seat) {
-    seat.waiting.store(true, Ordering::Relaxed);
+fn correct_return(processor: &Processor) {
+    processor.waiting.store(true, Ordering::Relaxed);
     fence(Ordering::SeqCst);
-    if seat.idle.load(Ordering::Relaxed) {
-        seat.take();
+    if processor.idle.load(Ordering::Relaxed) {
+        processor.take();
     }
 }
 
-fn correct_idling(seat: &Seat) {
-    seat.idle.store(true, Ordering::Release);
+fn correct_idling(processor: &Processor) {
+    processor.idle.store(true, Ordering::Release);
     fence(Ordering::SeqCst);
-    if seat.waiting.load(Ordering::Relaxed) {
-        seat.take();
+    if processor.waiting.load(Ordering::Relaxed) {
+        processor.take();
     }
 }
 
-fn meet(back: fn(&Seat), rest: fn(&Seat)) {
-    let seat = Arc::new(Seat::default());
-    let thread = beside(&seat, back);
-    rest(&seat);
+fn meet(back: fn(&Processor), rest: fn(&Processor)) {
+    let processor = Arc::new(Processor::default());
+    let thread = beside(&processor, back);
+    rest(&processor);
     thread.join().unwrap();
     assert!(
-        seat.given.load(Ordering::Relaxed),
+        processor.given.load(Ordering::Relaxed),
         "a thread waits beside an idle processor"
     );
 }
 
 /// One of the two has a mistake, which is caught.
-fn caught(claim: &str, back: fn(&Seat), rest: fn(&Seat)) {
+fn caught(claim: &str, back: fn(&Processor), rest: fn(&Processor)) {
     let symptom = "a thread waits beside an idle processor";
     Bound::exhaustive(2).refute(claim, symptom, move || meet(back, rest));
 }
@@ -65,27 +65,27 @@ fn a_return_and_a_rest() {
     });
     // Mistake: a thread that comes back writes that it waits, and looks for an idle processor, with
     // no fence between.
-    let back = |seat: &Seat| {
-        seat.waiting.store(true, Ordering::Release);
-        if seat.idle.load(Ordering::Acquire) {
-            seat.take();
+    let back = |processor: &Processor| {
+        processor.waiting.store(true, Ordering::Release);
+        if processor.idle.load(Ordering::Acquire) {
+            processor.take();
         }
     };
     caught("wait, look, no fence between", back, correct_idling);
     // Mistake: a thread that comes back looks once, and then waits.
-    let back = |seat: &Seat| {
-        let idle = seat.idle.load(Ordering::Acquire);
-        seat.waiting.store(true, Ordering::Relaxed);
+    let back = |processor: &Processor| {
+        let idle = processor.idle.load(Ordering::Acquire);
+        processor.waiting.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         if idle {
-            seat.take();
+            processor.take();
         }
     };
     caught("look, then wait", back, correct_idling);
     // Mistake: a processor that goes idle looks for tasks once more, but not for threads that wait.
     let claim = "rest, and look at the queues only";
-    caught(claim, correct_return, |seat| {
-        seat.idle.store(true, Ordering::Release);
+    caught(claim, correct_return, |processor| {
+        processor.idle.store(true, Ordering::Release);
         fence(Ordering::SeqCst);
     });
 }

@@ -16,9 +16,9 @@ thread_local! {
 }
 
 /// A job, from its beginning to its end.
-struct Standing;
+struct NestedJob;
 
-impl Standing {
+impl NestedJob {
     fn begin(deepest: &AtomicUsize) -> Self {
         NESTED.set(NESTED.get() + 1);
         deepest.fetch_max(NESTED.get(), Ordering::Relaxed);
@@ -26,7 +26,7 @@ impl Standing {
     }
 }
 
-impl Drop for Standing {
+impl Drop for NestedJob {
     fn drop(&mut self) {
         NESTED.set(NESTED.get() - 1);
     }
@@ -42,7 +42,7 @@ fn deepest(config: Config) -> usize {
     pool.scope(|scope| {
         for _ in 0..JOBS {
             scope.spawn(|_, _| {
-                let _standing = Standing::begin(&deepest);
+                let _job = NestedJob::begin(&deepest);
                 begun.fetch_add(1, Ordering::Relaxed);
                 other.install(|_| {
                     while !is_open.load(Ordering::Relaxed) {
@@ -237,7 +237,7 @@ fn parts_only(pool: &Pool) {
                     }
                 }
 
-                let _standing = Standing::begin(&deepest);
+                let _job = NestedJob::begin(&deepest);
                 halves(worker, 16);
             });
         }

@@ -10,10 +10,10 @@ use super::end::all_leave;
 use super::pool::Pool;
 
 /// A guest's processor, and the machine that waits for it.
-type Visit = (Permit, usize);
+type CallerRuns = (Permit, usize);
 
 /// Borrows a processor, if one is idle.
-fn begins(pool: &Pool) -> Option<Visit> {
+fn begins(pool: &Pool) -> Option<CallerRuns> {
     pool.pass();
     let (permit, lender) = pool.coordinator.borrow_idle()?;
     pool.uses(&permit);
@@ -21,14 +21,14 @@ fn begins(pool: &Pool) -> Option<Visit> {
 }
 
 /// Gives it back.
-fn ends(pool: &Pool, (permit, lender): Visit) {
+fn ends(pool: &Pool, (permit, lender): CallerRuns) {
     pool.pass();
     pool.uses(&permit);
     pool.coordinator.give_back(permit, lender, &pool.queues);
 }
 
 /// Blocks the guest in a call. Returns its place, until it is unregistered.
-fn blocks(pool: &Pool, (permit, lender): Visit) -> (usize, Parker) {
+fn blocks(pool: &Pool, (permit, lender): CallerRuns) -> (usize, Parker) {
     let place = pool.coordinator.register(lender).expect("there is room");
     pool.hand_off(permit, place.0);
     place

@@ -245,10 +245,10 @@ fn items_left_in_the_queue_are_dropped() {
 
 /// Three threads: two producers behind an item that is there, and a consumer that wants three at
 /// once. The second producer may have filled its slot before the first: the batch must end before
-/// the hole. A failure: a read of a slot that is being written.
+/// the slot in flight. A failure: a read of a slot that is being written.
 #[test]
-fn a_batch_ends_before_a_hole() {
-    Bound::preemptions(2, 300).check("a batch ends before a hole", || {
+fn a_batch_ends_before_a_slot_in_flight() {
+    Bound::preemptions(2, 300).check("a batch ends before a slot in flight", || {
         let queue = queue::<3>([9]);
         let crossing = Crossing::new();
         let producers = [
