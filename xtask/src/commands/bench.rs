@@ -54,10 +54,8 @@ fn measure(arguments: &[&str]) -> Result<ExitCode> {
 
 /// True if the group of rayon's programs is among those that are asked for, or all are.
 fn wants_rayon(arguments: &[&str]) -> bool {
-    let words: Vec<_> = arguments
-        .iter()
-        .flat_map(|argument| argument.split('='))
-        .collect();
+    let joined = arguments.join("=");
+    let words: Vec<_> = joined.split('=').collect();
     let pairs = words.windows(2).filter(|pair| pair[0] == "--group");
     let groups: Vec<_> = pairs.map(|pair| pair[1]).collect();
     groups.is_empty() || groups.contains(&"rayon")

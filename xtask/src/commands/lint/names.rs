@@ -61,10 +61,8 @@ impl Names {
             is_inside &= !prose.is_empty();
             // What follows the last mark may go on in the next line, and is no name.
             let (marked, _) = line.rsplit_once('`').unwrap_or_default();
-            let cited = marked
-                .split('`')
-                .skip(1 + usize::from(is_inside))
-                .step_by(2);
+            let first = 1 + usize::from(is_inside);
+            let cited = marked.split('`').skip(first).step_by(2);
             for name in cited.filter(|name| is_name(name) && !self.has(name)) {
                 found.push((index + 1, format!("`{name}` is nowhere in the code")));
             }
