@@ -126,8 +126,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
-    ("crates/promise/src/promise.rs", &["promise"]),
-    ("crates/promise/src/take_once.rs", &["take_once"]),
+    ("crates/promise/src", &["promise", "take_once"]),
     ("crates/scheduler/src/table/life.rs", &["occupants"]),
     (
         "crates/scheduler/src/table/slot.rs",
