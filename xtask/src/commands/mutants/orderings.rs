@@ -126,7 +126,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
-    ("crates/promise/src/promise.rs", &["promise"]),
+    ("crates/promise/src", &["promise", "take_once"]),
     ("crates/scheduler/src/table/life.rs", &["occupants"]),
     (
         "crates/scheduler/src/table/slot.rs",
@@ -176,7 +176,19 @@ mod tests {
     use super::MODELS;
     use crate::commands::loom;
     use crate::commands::mutants::verdicts::MORE_MODELS;
+    use crate::support::process::sources;
     use crate::support::programs;
+
+    #[test]
+    fn each_source_with_models_is_there() {
+        let files = sources("crates").unwrap();
+        for (source, _) in MODELS {
+            assert!(
+                files.iter().any(|file| file.starts_with(source)),
+                "{source}"
+            );
+        }
+    }
 
     #[test]
     fn there_are_models_in_each_module() {
