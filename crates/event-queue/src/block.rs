@@ -74,8 +74,7 @@ struct Group<T> {
 /// ```
 ///
 /// Slots lie downwards from the header. So one is found by what a [`Position`] counts, whatever the
-/// block's size, and yet they are used upwards, the last one first: processors fetch ahead what is
-/// used upwards.
+/// block's size, and yet they are used upwards, the last one first, as processors fetch ahead.
 pub(crate) struct Block<T> {
     header: NonNull<Header>,
     events: PhantomData<*mut T>,
@@ -396,3 +395,6 @@ impl<T> Block<T> {
         unsafe { self.header().next.with_mut(|cell| *cell = next) };
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use filch_event_queue::EventQueue;
+use filch_event_queue::{EventQueue, channel};
 
 struct Counting;
 
@@ -45,6 +45,14 @@ static ALLOCATOR: Counting = Counting;
 
 fn allocations() -> usize {
     ALLOCATIONS.load(Ordering::Relaxed)
+}
+
+/// Counts the blocks of a channel that keeps so many events.
+fn blocks_of_channel<T: Copy + Send>(event: T, count: usize) -> usize {
+    let before = allocations();
+    let (sender, _receiver) = channel();
+    (0..count).for_each(|_| assert!(sender.push(event).is_ok()));
+    allocations() - before
 }
 
 #[test]
@@ -148,6 +156,18 @@ fn memory() {
         assert!(unsafe { queue.drain(drop) == 5 && queue.shrink() });
     }
     drop(queue);
+
+    // A channel begins with a large block, and then come larger ones; of large events, much larger.
+    let event = Event([0; 4]);
+    for (blocks, most, what) in [
+        (blocks_of_channel(event, 40), 1, "the first block"),
+        (blocks_of_channel(event, 1000), 11, "a backlog"),
+        (blocks_of_channel([event; 3], 1000), 11, "large events"),
+    ] {
+        let is_narrow = cfg!(target_pointer_width = "32");
+        assert!(is_narrow || blocks <= most, "{what}: {blocks} blocks");
+    }
+    assert_eq!(BLOCKS.load(Ordering::Relaxed), 0, "channels leak nothing");
 
     // A burst from several threads, crossing many blocks: they are freed by the thread that drains.
     let queue = EventQueue::<Event>::new();

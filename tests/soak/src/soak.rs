@@ -57,7 +57,7 @@ pub(crate) fn run(seed: u64, length: Duration, only: Option<u64>, prints_plan: b
         if prints_plan {
             println!("phase {number}, after it: {} bytes", heap::live_bytes());
         }
-        outcome.look_at_the_memory();
+        outcome.look_at_the_memory(Memory::in_use());
         if only.is_none() {
             number += 1;
         }
@@ -130,8 +130,8 @@ impl Outcome {
         }
     }
 
-    fn look_at_the_memory(&mut self) {
-        let (warm, now) = (self.warm, Memory::in_use());
+    fn look_at_the_memory(&mut self, now: Memory) {
+        let warm = self.warm;
         self.most.heap = self.most.heap.max(now.heap);
         self.most.resident = self.most.resident.max(now.resident);
         for (what, more, bound) in [
@@ -164,5 +164,33 @@ impl Outcome {
         for finding in &self.findings {
             println!("VIOLATION {finding}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HEAP_BOUND, Memory, Outcome, RESIDENT_BOUND};
+    use crate::account::found;
+
+    /// The one test of findings: they are the process's.
+    #[test]
+    fn more_than_the_bound_is_told() {
+        let mut outcome = Outcome::default();
+        (outcome.warm.heap, outcome.warm.resident) = (100, 200);
+        let mut findings = |heap, resident| {
+            outcome.look_at_the_memory(Memory { heap, resident });
+            found().len()
+        };
+        let (heap, resident) = (100 + HEAP_BOUND, 200 + RESIDENT_BOUND);
+        assert_eq!(findings(heap, resident), 0);
+        assert_eq!(findings(heap + 1, resident), 1);
+        assert_eq!(findings(0, 0), 1);
+        assert_eq!(findings(heap, resident + 1), 2);
+        assert_eq!(outcome.most.heap, heap + 1);
+        assert_eq!(outcome.most.resident, resident + 1);
+        let [heap, resident] = &found()[..] else {
+            panic!("two findings: {:?}", found());
+        };
+        assert!(!heap.contains("resident") && resident.contains("resident bytes"));
     }
 }

@@ -55,7 +55,7 @@ const SUBJECTS: &[(&str, &[&str])] = &[
     ("event-queue", &[""]),
     ("timers", &["queue.rs"]),
     ("build-scheduler", &["combiner.rs"]),
-    ("scheduler", &["process/inline_box.rs", "table"]),
+    ("scheduler", &["link", "process/inline_box.rs", "table"]),
     ("processors", &["protocol"]),
 ];
 

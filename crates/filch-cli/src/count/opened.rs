@@ -1,6 +1,6 @@
 //! Open sources, with their positions.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -42,10 +42,11 @@ pub(crate) fn next(mut opened: Opened, block: usize) -> io::Result<Block> {
 /// whatever its stated size: a skipped file must not be counted in part, and no file is held in
 /// memory whole. Bytes appended later are not counted.
 fn first_of(path: &Path, block: usize) -> io::Result<Block> {
-    let mut file = File::open(path)?;
-    if !file.metadata()?.is_file() {
+    // Before it is opened: that would wait for the writer of a pipe.
+    if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
+    let mut file = File::open(path)?;
     let bytes = fill(&mut file, block)?;
     if bytes.len() < block {
         return Ok(Block { bytes, rest: None });
@@ -61,8 +62,7 @@ fn first_of(path: &Path, block: usize) -> io::Result<Block> {
     decoder.finish()?;
     let begin = bytes.len() as u64;
     file.seek(SeekFrom::Start(begin))?;
-    let rest: Opened = Box::new(file.take(end - begin));
-    let rest = Some(rest);
+    let rest: Option<Opened> = Some(Box::new(file.take(end - begin)));
     Ok(Block { bytes, rest })
 }
 
@@ -94,6 +94,33 @@ mod tests {
     fn a_file_that_has_vanished_is_an_error_of_that_file() {
         let error = first(Path::new("vanished since the walk")).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_has_taken_the_place_of_a_file_is_an_error() {
+        let scratch = Scratch::new("replaced");
+        let error = first(scratch.path()).err().unwrap();
+        assert_eq!(error.to_string(), "not a regular file");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_has_taken_the_place_of_a_file_is_not_waited_for() {
+        use std::process::Command;
+        use std::sync::mpsc::channel;
+        use std::thread;
+        use std::time::Duration;
+
+        let scratch = Scratch::new("replaced-by-pipe");
+        let pipe = scratch.path().join("pipe");
+        let made = Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let (tell, told) = channel();
+        let tells = move || tell.send(first(&pipe).err().map(|error| error.to_string()));
+        thread::spawn(tells);
+        let error = told.recv_timeout(Duration::from_secs(60));
+        let error = error.expect("it waits for a writer");
+        assert_eq!(error.as_deref(), Some("not a regular file"));
     }
 
     #[test]

@@ -6,6 +6,8 @@ mod output;
 mod program;
 mod sources;
 
+use std::path::Path;
+
 use common::Scratch;
 use program::{failure, figure, filch, filch_unread, stderr, stdout};
 
@@ -78,6 +80,31 @@ fn no_workers_are_a_usage_error() {
     let scratch = Scratch::new("no-workers");
     let message = failure(&["--workers", "0"], scratch.path(), 2);
     assert!(message.contains("0 is not in 1.."), "{message}");
+}
+
+#[test]
+fn an_option_before_a_command_and_a_bare_path_are_usage_errors() {
+    for arguments in [&["--quiet", "count", "."][..], &["."]] {
+        let message = failure(arguments, Path::new("."), 2);
+        assert!(message.contains("Usage: filch"), "{message}");
+    }
+}
+
+#[test]
+fn help_and_the_version_are_printed() {
+    let version = concat!("filch ", env!("CARGO_PKG_VERSION"), "\n");
+    for (arguments, text) in [
+        (&["--help"][..], "Usage: filch"),
+        (&["--version"], version),
+        (
+            &["build", "simulate", "--help"],
+            "Usage: filch build simulate",
+        ),
+    ] {
+        let output = filch(arguments, Path::new("."));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stdout(&output).contains(text), "{}", stdout(&output));
+    }
 }
 
 #[test]

@@ -66,4 +66,7 @@ fn long_words_are_cut_where_the_table_ends() {
     let mut lines = lines.lines().map(|line| &line[12..]);
     assert_eq!(lines.next(), Some(&*format!("{}…", "x".repeat(67))));
     assert_eq!(lines.next(), Some(&*"y".repeat(68)));
+    let output = filch(&[&["count"][..], &["latin"; 40]].concat(), scratch.path());
+    let paths = format!("\npaths           {}…\n", &"latin, ".repeat(40)[..63]);
+    assert!(stdout(&output).contains(&paths), "{}", stdout(&output));
 }

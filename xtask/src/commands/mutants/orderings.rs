@@ -128,7 +128,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
-    ("crates/promise/src/promise.rs", &["promise"]),
+    ("crates/promise/src", &["promise", "take_once"]),
     ("crates/scheduler/src/table/life.rs", &["occupants"]),
     (
         "crates/scheduler/src/table/slot.rs",
@@ -175,8 +175,19 @@ fn mutants() -> Result<(Functions, Vec<Mutant>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MODELS, loom, programs};
+    use super::{MODELS, loom, programs, sources};
     use crate::commands::mutants::verdicts::MORE_MODELS;
+
+    #[test]
+    fn each_source_with_models_is_there() {
+        let files = sources("crates").unwrap();
+        for (source, _) in MODELS {
+            assert!(
+                files.iter().any(|file| file.starts_with(source)),
+                "{source}"
+            );
+        }
+    }
 
     #[test]
     fn there_are_models_in_each_module() {

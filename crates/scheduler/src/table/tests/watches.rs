@@ -1,5 +1,8 @@
 //! Watches: told once, cancelled in time or not, and swept out.
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
 use crate::link::watch::{Watch, WatchKind, add};
 use crate::table::{Placement, Table};
 use crate::tests::Any;
@@ -20,6 +23,35 @@ fn a_watch_is_told_once_or_called_off() {
     let called_off = watch();
     assert!(called_off.cancel());
     assert!(called_off.is_cancelled() && !called_off.fire());
+}
+
+/// A failure: what a callback holds stays as long as the watch, or a cancel that comes too late
+/// takes the callback away from the thread that is about to call it.
+#[test]
+fn a_callback_goes_with_a_cancel_that_is_in_time() {
+    let [by, with] = two();
+    let held = Arc::new(());
+    let watch = || {
+        let held = Arc::clone(&held);
+        let call = move |_: &ExitReason| drop(held);
+        Watch::new(WatchKind::Call, by, with, Some(Box::new(call)))
+    };
+    let called_off = watch();
+    assert!(called_off.cancel());
+    assert_eq!(Arc::strong_count(&held), 1, "the watch is still there");
+    let told = watch();
+    assert!(told.fire() && !told.cancel());
+    assert_eq!(Arc::strong_count(&held), 2, "it is to be called");
+}
+
+#[test]
+fn clones_are_equal_and_two_of_the_same_processes_are_not() {
+    let [by, with] = two();
+    let [one, other] = [(); 2].map(|()| Watch::new(WatchKind::Monitor, by, with, None));
+    assert!(one == one.clone() && one != other);
+    let hasher = RandomState::new();
+    assert_eq!(hasher.hash_one(&one), hasher.hash_one(one.clone()));
+    assert_ne!(hasher.hash_one(&one), hasher.hash_one(&other));
 }
 
 #[test]
@@ -47,6 +79,14 @@ fn watches_that_are_over_are_swept_out() {
     }
     assert!(list.len() <= 2 * 11, "at most twice as many as were armed");
     assert_eq!(list.iter().filter(|watch| watch.fire()).count(), 10);
+}
+
+#[test]
+fn a_list_with_one_watch_has_room_for_one() {
+    let [by, with] = two();
+    let mut list = Vec::new();
+    add(&mut list, Watch::new(WatchKind::Monitor, by, with, None));
+    assert_eq!(list.capacity(), 1);
 }
 
 #[test]
