@@ -9,7 +9,7 @@ use core::task::{Context, Poll};
 use filch_parker::block_on;
 use filch_sync::panic::catch_panic;
 
-use crate::promise::{Promised, Resolver, promise};
+use crate::promise::{DeferredWake, Promised, Resolver, promise};
 
 /// An answer, or the error that stands for it: await it in a task, or [wait](Self::wait) for it in
 /// a thread.
@@ -28,19 +28,12 @@ enum Inner<T> {
 /// The end that gives the answer. If it is dropped without giving one, the answer is the error
 /// `G::default()`, which says that this end is gone.
 #[must_use = "dropping it says that nobody answers"]
-pub struct Reply<T, E: From<G>, G: Default> {
-    resolver: Option<Resolver<Result<T, E>>>,
-    gone: PhantomData<fn() -> G>,
-}
+pub struct Reply<T, E: From<G>, G: Default>(Option<Resolver<Result<T, E>>>, PhantomData<fn() -> G>);
 
 /// The two ends of an answer.
 pub fn answer<T, E: From<G>, G: Default>() -> (Reply<T, E, G>, Answer<T, E>) {
     let (resolver, promised) = promise();
-    let reply = Reply {
-        resolver: Some(resolver),
-        gone: PhantomData,
-    };
-    (reply, promised.into())
+    (Reply(Some(resolver), PhantomData), promised.into())
 }
 
 impl<T, E> Answer<T, E> {
@@ -84,10 +77,9 @@ impl<T, E> Future for Answer<T, E> {
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
-            Inner::Ready(answer) => match answer.take() {
-                Some(answer) => Poll::Ready(answer),
-                None => panic!("polled again after it was ready"),
-            },
+            Inner::Ready(answer) => {
+                Poll::Ready(answer.take().expect("polled again after it was ready"))
+            }
             Inner::Promised(promised) => Pin::new(promised).poll(context),
         }
     }
@@ -97,22 +89,28 @@ impl<T, E: From<G>, G: Default> Reply<T, E, G> {
     /// Gives the answer. What the caller did before happens before the poll that returns it. A
     /// panic of the waker ends here. Wait-free, except for what the waker does.
     pub fn tell(mut self, answer: Result<T, E>) {
-        self.resolve(answer);
+        self.resolve(|| answer);
     }
 
-    fn resolve(&mut self, answer: Result<T, E>) {
-        if let Some(resolver) = self.resolver.take() {
+    fn resolve(&mut self, answer: impl FnOnce() -> Result<T, E>) {
+        if let Some(resolver) = self.0.take() {
             // The promise has its value before it wakes. The message of the panic is lost.
-            let _ = catch_panic(|| resolver.resolve(answer));
+            let _ = catch_panic(|| resolver.resolve(answer()));
         }
+    }
+}
+
+impl<T: Send + 'static, E: From<G> + Send + 'static, G: Default> Reply<T, E, G> {
+    /// Puts the answer into its place, as [`Resolver::prepare`] does.
+    pub fn prepare(mut self, answer: Result<T, E>) -> DeferredWake {
+        let resolver = self.0.take().expect("an answer uses it up");
+        resolver.prepare(answer)
     }
 }
 
 impl<T, E: From<G>, G: Default> Drop for Reply<T, E, G> {
     fn drop(&mut self) {
-        if self.resolver.is_some() {
-            self.resolve(Err(G::default().into()));
-        }
+        self.resolve(|| Err(G::default().into()));
     }
 }
 

@@ -64,3 +64,12 @@ fn a_panic_of_the_waker_ends_where_the_answer_is_given() {
     reply.tell(Ok(42));
     assert_eq!(answer.wait(), Ok(42));
 }
+
+#[test]
+fn an_answer_that_is_prepared_comes_later() {
+    let (reply, answer) = answer::<_, Gone, Gone>();
+    let wake = reply.prepare(Ok(42));
+    assert!(!answer.is_ready());
+    drop(wake);
+    assert_eq!(answer.wait(), Ok(42));
+}

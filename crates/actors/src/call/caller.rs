@@ -3,7 +3,7 @@
 use std::fmt;
 use std::mem::ManuallyDrop;
 
-use filch_promise::{DeferredWake, Resolver, promise};
+use filch_promise::{DeferredWake, Reply, answer};
 use filch_sync::panic::drop_contained;
 
 /// A caller that waits for an answer of type `R`; a [call](crate::HandleExt::call) puts it into its
@@ -25,15 +25,12 @@ use filch_sync::panic::drop_contained;
 /// }
 /// ```
 #[must_use = "dropping it fails the call"]
-pub struct Caller<R: 'static> {
-    /// `None` once it is answered.
-    waits: Option<Waits<R>>,
-}
+pub struct Caller<R: 'static>(Waits<R>);
 
 /// The waiter for the answer.
 enum Waits<R: 'static> {
     /// A thread, or a future.
-    Promise(Resolver<Result<R, NoAnswer>>),
+    Promise(Reply<R, NoAnswer, NoAnswer>),
     /// A process, as for a command.
     Process(WaitingProcess<R>),
 }
@@ -84,22 +81,20 @@ impl<R> Drop for WaitingProcess<R> {
 pub type Answer<R> = filch_promise::Answer<R, NoAnswer>;
 
 /// The reason why there is no answer: the caller was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NoAnswer;
 
 impl<R> Caller<R> {
     /// Makes both ends for a thread or a future, whose message is sent by other means than a call.
     pub fn new() -> (Self, Answer<R>) {
-        let (resolver, promised) = promise();
-        let waits = Some(Waits::Promise(resolver));
-        (Self { waits }, promised.into())
+        let (reply, answer) = answer();
+        (Self(Waits::Promise(reply)), answer)
     }
 
     /// Makes the caller's end for a process that waits.
     #[inline]
     pub(crate) fn process(process: WaitingProcess<R>) -> Self {
-        let waits = Some(Waits::Process(process));
-        Self { waits }
+        Self(Waits::Process(process))
     }
 }
 
@@ -113,19 +108,10 @@ impl<R: Send + 'static> Caller<R> {
     }
 
     /// Puts the answer in its place. Dropping the result gives it to the caller.
-    pub(crate) fn prepare(mut self, answer: R) -> DeferredWake {
-        match self.waits.take() {
-            Some(Waits::Promise(resolver)) => resolver.prepare(Ok(answer)),
-            Some(Waits::Process(process)) => process.prepare(answer),
-            None => unreachable!("an answer uses it up"),
-        }
-    }
-}
-
-impl<R> Drop for Caller<R> {
-    fn drop(&mut self) {
-        if let Some(Waits::Promise(resolver)) = self.waits.take() {
-            resolver.resolve(Err(NoAnswer));
+    pub(crate) fn prepare(self, answer: R) -> DeferredWake {
+        match self.0 {
+            Waits::Promise(reply) => reply.prepare(Ok(answer)),
+            Waits::Process(process) => process.prepare(answer),
         }
     }
 }

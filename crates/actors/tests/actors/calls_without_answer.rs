@@ -2,12 +2,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
+use std::{future::Future, pin::Pin};
 
 use crate::common::until;
-use filch_actors::CallError;
 use filch_actors::prelude::*;
+use filch_actors::{CallError, Caller, NoAnswer};
 use filch_scheduler::{Scheduler, StepOutput, Undelivered};
 
 use crate::calls::{Calls, builder, call, called, echo, scheduler, start};
@@ -178,6 +180,41 @@ impl Drop for Loud {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::Relaxed);
         panic!("the answer's destructor");
+    }
+}
+
+/// A waker that panics.
+struct LoudWaker;
+
+impl Wake for LoudWaker {
+    fn wake(self: Arc<Self>) {
+        panic!("the caller's waker");
+    }
+}
+
+/// A step drops its caller, or unwinds with it in hand. A failure: the waker's panic ends the step,
+/// or, as the second panic of the thread, the program.
+#[test]
+fn a_waker_that_panics_when_its_caller_is_dropped() {
+    let scheduler = scheduler(1);
+    for unwinds in [false, true] {
+        let (caller, mut answer) = Caller::new();
+        let waker = Waker::from(Arc::new(LoudWaker));
+        let polled = Pin::new(&mut answer).poll(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        let process = called(move |_, (number, caller), out| {
+            if number > 0 {
+                out.answer(caller, number);
+                return Ok(());
+            }
+            let _caller = caller;
+            assert!(!unwinds, "the step's message");
+            Ok(())
+        });
+        let pid = start(&scheduler, process);
+        scheduler.send(pid, (0, caller)).unwrap();
+        assert_eq!(call(&scheduler, pid, 7).is_ok(), !unwinds);
+        assert_eq!(answer.wait(), Err(NoAnswer));
     }
 }
 
