@@ -79,7 +79,7 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     }
 
     /// Answers a [call](crate::HandleExt::call). The caller gets the answer when the turn is over:
-    /// see [`StepOutput::give_after_turn`].
+    /// see [`StepOutput::give_after_turn`]. All acts of the step happen before the caller sees it.
     ///
     /// So the caller, which perhaps holds a lock, waits for all that the step waits for, even if
     /// its own thread takes the step. An answer that was given before the step failed or panicked

@@ -14,7 +14,9 @@ use crate::promise::{DeferredWake, Promised, Resolver, promise};
 /// An answer, or the error that stands for it: await it in a task, or [wait](Self::wait) for it in
 /// a thread.
 ///
-/// Dropping it loses the answer alone: the request is carried out all the same.
+/// Dropping it loses the answer alone: the request is carried out all the same. What the other end
+/// did before it answered, or was dropped, happens before the return of [`wait`](Self::wait), of a
+/// poll that is ready, and of an [`is_ready`](Self::is_ready) that is true.
 #[must_use = "what was asked for may have been refused"]
 pub struct Answer<T, E>(Inner<Result<T, E>>);
 

@@ -77,7 +77,8 @@ impl<R> Drop for WaitingProcess<R> {
     }
 }
 
-/// The answer to a call, if it comes: the other end of a [`Caller`].
+/// The answer to a call, if it comes: the other end of a [`Caller`]. All acts of a step
+/// that [answers](crate::StepOutputExt::answer) happen before the answer is seen.
 pub type Answer<R> = filch_promise::Answer<R, NoAnswer>;
 
 /// The reason why there is no answer: the caller was dropped.
@@ -102,6 +103,9 @@ impl<R: Send + 'static> Caller<R> {
     /// Answers at once: for an async function, or for code outside the processes that was handed
     /// the caller. In a step, use [`StepOutputExt::answer`](crate::StepOutputExt::answer), which
     /// answers when the step is over.
+    ///
+    /// What this thread did before happens before the return of a [call](crate::HandleExt::call),
+    /// before an [`Answer`] is seen, and before the step of a process that called.
     pub fn answer(self, answer: R) {
         // An answer whose caller has gone is dropped there: that is user code.
         drop_contained(self.prepare(answer));
