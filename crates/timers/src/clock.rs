@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Weak;
 use std::time::Instant;
 
+use crate::service::Shared;
+
 /// The source of the time of [`Timers`](crate::Timers).
 ///
 /// Its methods must not call the timers.
@@ -47,21 +49,11 @@ impl Clock for SystemClock {
 /// The alarm that a clock moved by hand rings. It does not keep the timers alive.
 #[derive(Clone)]
 pub struct Alarm {
-    timers: Weak<dyn Ring>,
-}
-
-/// The timers, as seen by a clock.
-pub(crate) trait Ring: Send + Sync {
-    /// See [`Alarm::ring`].
-    fn ring(&self);
-    /// See [`Alarm::next`].
-    fn next(&self) -> Option<Instant>;
-    /// See [`Alarm::pending`].
-    fn pending(&self) -> usize;
+    timers: Weak<Shared>,
 }
 
 impl Alarm {
-    pub(crate) fn new(timers: Weak<dyn Ring>) -> Self {
+    pub(crate) fn new(timers: Weak<Shared>) -> Self {
         Self { timers }
     }
 

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Condvar, Mutex, MutexGuard, lock, wait_until};
 
-use crate::clock::{Alarm, Clock, Ring, Ticks};
+use crate::clock::{Alarm, Clock, Ticks};
 use crate::looks::Looks;
 use crate::queue::{Action, Due, Owner, Queue, TimerKey};
-use crate::timer_thread::{self, Leaves, RunningTimer, TimerThread};
+use crate::timer_thread::{self, RunningTimer, TimerThread};
 
 filch_sync::thread_local! {
     static FIRES: Cell<bool> = Cell::new(false)
@@ -62,8 +62,8 @@ pub(super) struct Service {
     detach_here: fn() -> bool,
 }
 
-/// The state that the thread needs.
-struct Shared {
+/// The state that the thread needs, and a clock that is moved by hand.
+pub(super) struct Shared {
     clock: Box<dyn Clock>,
     queue: Mutex<Queue>,
     /// The thread sleeps here until the first deadline.
@@ -83,8 +83,7 @@ impl Service {
             registered: Condvar::new(),
             left: Condvar::new(),
         });
-        let ring: Arc<dyn Ring> = shared.clone();
-        let thread = match shared.clock.attach(Alarm::new(Arc::downgrade(&ring))) {
+        let thread = match shared.clock.attach(Alarm::new(Arc::downgrade(&shared))) {
             Ticks::ByHand => None,
             Ticks::ByItself => {
                 let shared = Arc::clone(&shared);
@@ -200,7 +199,7 @@ impl Service {
     /// Returns the thread, if there is one and it was not joined.
     fn thread(&self) -> Option<TimerThread> {
         let started = lock(&self.thread).is_some();
-        started.then(|| TimerThread::new(self.shared.clone()))
+        started.then(|| TimerThread::new(Arc::clone(&self.shared)))
     }
 
     /// Ends all pending timers, and makes the thread exit.
@@ -280,10 +279,9 @@ impl Shared {
             }
         }
     }
-}
 
-impl Leaves for Shared {
-    fn wait(&self, deadline: Option<Instant>) -> Result<(), RunningTimer> {
+    /// See [`TimerThread::wait`].
+    pub(super) fn wait(&self, deadline: Option<Instant>) -> Result<(), RunningTimer> {
         let mut queue = self.lock();
         let mut over = false;
         while !queue.left {
@@ -295,10 +293,9 @@ impl Leaves for Shared {
         }
         Ok(())
     }
-}
 
-impl Ring for Shared {
-    fn ring(&self) {
+    /// See [`Alarm::ring`].
+    pub(super) fn ring(&self) {
         loop {
             let now = self.clock.now();
             // A statement of its own, so that the lock is free before the timer fires.
@@ -311,11 +308,11 @@ impl Ring for Shared {
         }
     }
 
-    fn next(&self) -> Option<Instant> {
+    pub(super) fn next(&self) -> Option<Instant> {
         self.lock().next()
     }
 
-    fn pending(&self) -> usize {
+    pub(super) fn pending(&self) -> usize {
         self.lock().len()
     }
 }

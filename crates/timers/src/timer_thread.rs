@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use filch_sync::panic::drop_contained;
 
+use crate::service::Shared;
+
 /// The thread's name, as a debugger shows it.
 pub(crate) const NAME: &str = "filch-timers";
 
@@ -26,16 +28,10 @@ pub(crate) fn be_punctual() {
 }
 
 /// The thread of timers that were shut down or dropped. It exits when its call returns.
-pub struct TimerThread(Arc<dyn Leaves>);
-
-/// The state that such a thread shares with its timers.
-pub(crate) trait Leaves: Send + Sync {
-    /// See [`TimerThread::wait`].
-    fn wait(&self, deadline: Option<Instant>) -> Result<(), RunningTimer>;
-}
+pub struct TimerThread(Arc<Shared>);
 
 impl TimerThread {
-    pub(crate) fn new(shared: Arc<dyn Leaves>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self(shared)
     }
 
