@@ -23,11 +23,9 @@ use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
 use std::{fmt, io, ops};
 
-#[doc(hidden)]
-pub use filch_timers::after;
 pub use filch_timers::{
     Alarm, Clock, FakeClock, Sleep, SystemClock, Ticks, TimerGuard, TimerKey, TimersClosed,
-    ZeroPeriod,
+    ZeroPeriod, after,
 };
 
 use filch_sync::panic::drop_contained;

@@ -18,13 +18,10 @@ pub use builder::Builder;
 pub use clock::{Alarm, Clock, SystemClock, Ticks};
 pub use fake_clock::FakeClock;
 pub use guard::TimerGuard;
-pub use queue::TimerKey;
-#[doc(hidden)] // for the supervisors
-pub use queue::after;
-#[doc(hidden)]
-// for the schedulers: their threads must not wait for one another, and they tell what
-// may still wake their processes
-pub use service::{is_timer_thread, pending_for};
+pub use queue::{TimerKey, after};
+#[doc(hidden)] // for the schedulers, whose threads must not wait for one another
+pub use service::is_timer_thread;
+pub use service::pending_for;
 pub use sleep::{Sleep, TimersClosed};
 pub use timer_thread::RunningTimer;
 #[doc(hidden)] // for the schedulers, whose handlers own timers

@@ -38,7 +38,7 @@ fn services() -> SystemGuard<'static, Vec<Weak<Shared>>> {
 /// a waker for which `is_its` returns true; and the time until the first is due, by its own clock.
 ///
 /// A call without an owner counts for each owner that its timers have served. It looks at every
-/// pending timer, under the lock of its timers.
+/// pending timer, and calls `is_its`, under the lock of its timers: that must leave them alone.
 pub fn pending_for(owner: usize, is_its: &dyn Fn(&Waker) -> bool) -> (usize, Duration) {
     let services: Vec<_> = services().iter().filter_map(Weak::upgrade).collect();
     let mut total = (0, Duration::MAX);

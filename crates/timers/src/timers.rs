@@ -53,9 +53,9 @@ impl Timers {
         }
     }
 
-    /// Returns the same timers for one owner, a number that is not 0: timers set through the result
-    /// are that owner's. See [`pending_for`](crate::pending_for).
-    #[doc(hidden)] // for the schedulers, which tell what may still wake their processes
+    /// Returns the same timers for one owner, a number that is not 0: calls set through the result
+    /// are that owner's, where [`pending_for`](crate::pending_for) counts them; a sleep is its
+    /// waker's. A process scheduler is an owner by its `Handle::number`.
     #[must_use]
     pub fn on_behalf_of(&self, owner: usize) -> Self {
         Self {
