@@ -76,7 +76,7 @@ pub(crate) fn register<P: Protocol>(
         let Some(holder) = before.filter(|&holder| Some(holder) != stale) else {
             return Ok(());
         };
-        // It has the name again, unless it has ended.
+        // The holder is put back; whether it lives is seen below, without the lock.
         if let Some(taken) = tables.names.get_mut(name) {
             *taken = holder;
         }

@@ -260,14 +260,14 @@ impl Extensions {
 
 impl<P: Protocol> Handle<P> {
     /// Returns the extension of that type, made at the first call: until then blocking, afterwards
-    /// wait-free. The scheduler's end drops it, so it must keep no handle.
+    /// wait-free. It is dropped behind the last handle, so it must keep none. A `T::default` must
+    /// ask the same scheduler for no extension: it would wait for itself.
     pub fn extension<T: Extension + Default>(&self) -> &T {
         let mut all = &self.shared().extensions;
         loop {
             let new = || -> (Box<dyn Extension>, _) { (Box::<T>::default(), Box::default()) };
             let (first, others) = all.0.get_or_init(new);
-            let first: &dyn Any = &**first;
-            match first.downcast_ref() {
+            match <dyn Any>::downcast_ref(&**first) {
                 Some(found) => return found,
                 None => all = others,
             }
