@@ -32,8 +32,7 @@ cargo xtask bench takes these as well:
   --compare BEFORE AFTER  Two stored runs, row by row: what changed beyond noise is on top
   --tables [FOLDER]       Makes the tables of docs/performance.md and the chart of README.md from a
                           stored run
-  --carry FILE            Builds this program so that it can be carried to another machine
-  --hello                 What a program pays for a scheduler: time of a build, and size";
+  --carry FILE            Builds this program so that it can be carried to another machine";
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask bench", about, version, after_help = MORE)]

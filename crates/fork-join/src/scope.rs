@@ -17,7 +17,8 @@ use crate::worker::Worker;
 
 /// Jobs that may borrow what lives as long as `'scope`: see [`Worker::scope`].
 pub struct Scope<'scope> {
-    shared: Arc<Shared>,
+    /// Lent by the caller of `run`, for as long as this is there.
+    shared: &'scope Arc<Shared>,
     open: OpenJobs,
     is_cancelled: AtomicBool,
     /// `true` if opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
@@ -39,8 +40,8 @@ impl Worker {
     /// If `body` does, or a job: when all jobs have ended, with what `body` says, or the first job
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let shared = Arc::clone(&self.shared);
-        Scope::run(shared, Some(self), None, body, |open| self.wait_for(open))
+        let wait = |open: &OpenJobs| self.wait_for(open);
+        Scope::run(&self.shared, Some(self), None, body, wait)
     }
 }
 
@@ -50,14 +51,16 @@ impl<'scope> Scope<'scope> {
     /// the one that is woken by that.
     #[inline(always)]
     pub(crate) fn run<R>(
-        shared: Arc<Shared>,
+        shared: &Arc<Shared>,
         worker: Option<&Worker>,
         outsider: Option<Unparker>,
         body: impl FnOnce(&Self) -> R,
         wait: impl FnOnce(&OpenJobs),
     ) -> R {
         let scope = Self {
-            shared,
+            // SAFETY: the caller lends it until the return, and the scope is gone by then: the body
+            // and the jobs, which this waits for, have no more than a reference to it.
+            shared: unsafe { &*ptr::from_ref(shared) },
             open: OpenJobs::new(worker.map(Worker::index)),
             is_cancelled: AtomicBool::new(false),
             is_isolated: worker.is_some_and(Worker::is_isolated),
@@ -98,7 +101,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Worker, &Self) + Send + 'scope,
     {
         let make = |worker: Option<&Worker>| self.open_job::<F>(worker, job);
-        current::spawn_job(&self.shared, make, self.is_isolated);
+        current::spawn_job(self.shared, make, self.is_isolated);
     }
 
     /// Spawns a job that runs once on each thread of the pool at some time before the scope ends.
@@ -204,9 +207,8 @@ where
     R: Send,
 {
     let mut result = None;
-    let pool = Arc::clone(shared);
     Scope::run(
-        pool,
+        shared,
         None,
         Some(unparker),
         |scope| {

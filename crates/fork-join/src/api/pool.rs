@@ -224,8 +224,7 @@ impl Pool {
                 current::with_slot(&self.shared, |worker| worker.scope(body))
             }
             other => with_unparker(other, |unparker, wait| {
-                let shared = Arc::clone(&self.shared);
-                Scope::run(shared, None, Some(unparker), body, wait)
+                Scope::run(&self.shared, None, Some(unparker), body, wait)
             }),
         })
     }
