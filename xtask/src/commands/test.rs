@@ -64,15 +64,14 @@ const FOREIGN: &str = "foreign::";
 pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
     let of = if place.is_empty() { "" } else { ": " };
     let name = |what| format!("{place}{of}{what}");
-    let run = |filter: &[&str]| {
+    let run = |at_once: usize, filter: &[&str]| {
         let mut command = cargo_in(place);
         if runs("cargo-nextest", "--version") {
             command.args(["nextest", "run"]);
         } else {
             command.args(["test", "--lib", "--bins", "--tests"]);
         }
-        // Some only wait, seconds long, for threads that are left to themselves.
-        let threads = (4 * thread::available_parallelism()?.get()).to_string();
+        let threads = (at_once * thread::available_parallelism()?.get()).to_string();
         command.envs(["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"].map(|name| (name, &threads)));
         command.args(packages(place)).arg("--no-fail-fast");
         command.args(left_out.iter().flat_map(|package| ["--exclude", package]));
@@ -80,11 +79,13 @@ pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
     };
     let skipped = (place == "apps").then_some(["--skip", FOREIGN]);
     stages.run(name("unit, property and integration tests"), || {
-        run(skipped.as_slice().as_flattened())
+        // Some only wait, seconds long, for threads that are left to themselves.
+        run(4, skipped.as_slice().as_flattened())
     });
     if place == "apps" {
         let title = name("tests with programs of others");
-        stages.run(title, || run(&[FOREIGN]));
+        // These are servers that answer within a time, or have threads enough of their own.
+        stages.run(title, || run(1, &[FOREIGN]));
     }
     if place != "rivals" {
         let packages = packages(place).join(" ");
