@@ -44,7 +44,7 @@ fn installing(panics: bool) {
 /// See [`installing`].
 #[test]
 fn an_outside_thread_gets_its_result() {
-    Bound::exhaustive(13_000).check("install: a result", || {
+    Bound::exhaustive(6_300).check("install: a result", || {
         installing(false);
     });
 }
@@ -52,7 +52,7 @@ fn an_outside_thread_gets_its_result() {
 /// See [`installing`].
 #[test]
 fn an_outside_thread_gets_its_panic() {
-    Bound::exhaustive(13_000).check("install: a panic", || {
+    Bound::exhaustive(6_300).check("install: a panic", || {
         installing(true);
     });
 }

@@ -257,7 +257,7 @@ fn a_joiner_is_told_of_an_injection() {
 /// deadlock).
 #[test]
 fn a_joiner_that_is_done_passes_its_choice_on() {
-    Bound::preemptions(2, 42_000)
+    Bound::preemptions(2, 33_000)
         .outcomes("joiner: chosen, and done", || {
             let (shared, host, _kept) = shared_with_a_host();
             let end = host.unparker();
