@@ -1,6 +1,7 @@
 //! Names for processes that others look for, and groups of processes.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -72,14 +73,13 @@ pub(crate) fn register<P: Protocol>(
         if tables.names.len() == tables.names.capacity() {
             sweep(&mut tables.names, |pid| scheduler.takes_messages(*pid));
         }
-        let before = tables.names.insert(name.into(), pid);
-        let Some(holder) = before.filter(|&holder| Some(holder) != stale) else {
-            return Ok(());
+        let holder = match tables.names.entry(name.into()) {
+            Entry::Occupied(place) if Some(*place.get()) != stale => *place.get(),
+            free => {
+                free.insert_entry(pid);
+                return Ok(());
+            }
         };
-        // The holder is put back; whether it lives is seen below, without the lock.
-        if let Some(taken) = tables.names.get_mut(name) {
-            *taken = holder;
-        }
         // Not under the lock: a look at it may be the last that keeps it in its place.
         drop(tables);
         if scheduler.lives(holder) {

@@ -104,7 +104,7 @@ impl<R: Send + 'static> Caller<R> {
     /// the caller. In a step, use [`StepOutputExt::answer`](crate::StepOutputExt::answer), which
     /// answers when the step is over.
     ///
-    /// What this thread did before happens before the return of a [call](crate::HandleExt::call),
+    /// All acts of this thread before happen before the return of a [call](crate::HandleExt::call),
     /// before an [`Answer`] is seen, and before the step of a process that called.
     pub fn answer(self, answer: R) {
         // An answer whose caller has gone is dropped there: that is user code.
