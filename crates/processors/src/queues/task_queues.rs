@@ -111,7 +111,12 @@ pub(crate) struct TaskQueues<T> {
 impl<T: Send + 'static> TaskQueues<T> {
     pub(crate) fn new(processors: usize, now: Instant) -> Self {
         let workers: Vec<Worker<T>> = (0..processors).map(|_| Worker::new()).collect();
-        let mut queues = Self {
+        let (global, yielded) = (GlobalQueue::new(), Injector::new());
+        let local = |(own, worker)| {
+            let age_order = AgeOrder::new(&yielded, &global);
+            Local::new(own, worker, Fairness::new(age_order, now))
+        };
+        Self {
             processors: workers
                 .iter()
                 .map(|worker| Processor {
@@ -120,19 +125,13 @@ impl<T: Send + 'static> TaskQueues<T> {
                     guest: ShownTask::default(),
                 })
                 .collect(),
-            locals: Locals::new([]),
-            global: GlobalQueue::new(),
-            yielded: Injector::new(),
+            locals: Locals::new(workers.into_iter().enumerate().map(local)),
+            global,
+            yielded,
             idle_priority: Injector::new(),
             source: SourceSlot::default(),
             reach: CachePadded::new(AtomicUsize::new(0)),
-        };
-        let local = |(own, worker)| {
-            let age_order = AgeOrder::new(&queues.yielded, &queues.global);
-            Local::new(own, worker, Fairness::new(age_order, now))
-        };
-        queues.locals = Locals::new(workers.into_iter().enumerate().map(local));
-        queues
+        }
     }
 
     /// The counters of a processor.
