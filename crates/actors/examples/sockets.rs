@@ -13,7 +13,7 @@ use std::time::Duration;
 use filch_actors::BlockingThreads;
 use filch_scheduler::{
     CallKind, Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol,
-    Scheduler, StepOutput,
+    RunningCall, Scheduler, StepOutput,
 };
 
 // ANCHOR: protocol
@@ -58,6 +58,7 @@ fn start() -> Result<Scheduler<Sockets>, Box<dyn Error>> {
 /// Counts what a peer sends.
 struct Reader {
     socket: TcpStream,
+    reads: u64,
     total: usize,
     interrupts: bool,
 }
@@ -96,7 +97,8 @@ impl Process<Sockets> for Reader {
             }
         }
         // The command gets the socket, and the process keeps it.
-        out.yield_command(0, self.socket.try_clone()?);
+        out.yield_command(self.reads, self.socket.try_clone()?);
+        self.reads += 1;
         out.wait();
         Ok(())
     }
@@ -126,13 +128,15 @@ fn reading(
     let (socket, mut peer) = connection()?;
     let reader = Reader {
         socket,
+        reads: 0,
         total: 0,
         interrupts,
     };
     let pid = scheduler.submit(reader, "read", ())?.pid();
     peer.write_all(b"hello")?;
     // The first command has been answered, and the second one has begun.
-    while scheduler.stats().total().completions == 0 || scheduler.running().is_empty() {
+    let is_second = |call: &RunningCall| matches!(call.kind, CallKind::Command { tag: 1, .. });
+    while !scheduler.running().iter().any(is_second) {
         std::thread::yield_now();
     }
     Ok((scheduler, pid, peer))
@@ -155,7 +159,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("one call still runs".into());
     };
     assert_eq!(call.process, Some(pid));
-    assert!(matches!(call.kind, CallKind::Command { tag: 0, .. }));
+    assert!(matches!(call.kind, CallKind::Command { tag: 1, .. }));
     // ANCHOR_END: abandoned
     drop(peer);
     Ok(())

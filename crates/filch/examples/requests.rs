@@ -69,7 +69,7 @@ fn list(seed: u64, length: usize) -> Vec<u64> {
 fn main() -> Result<(), Box<dyn Error>> {
     let requests = std::env::args()
         .nth(1)
-        .map_or(Ok(20), |requests| requests.parse())?;
+        .map_or(Ok(4), |requests| requests.parse())?;
     let scheduler = Scheduler::<Sorting>::builder().build()?;
     // From now on `join` works in each step.
     let _pool = Pool::on(&scheduler.pool())?;
