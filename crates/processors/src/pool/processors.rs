@@ -166,18 +166,28 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
+    /// Wakes a processor for what was put into a queue. If that wakes none, but the thread of one
+    /// was refused, the system is asked for it again.
+    #[inline]
+    fn wake_one(&self) {
+        let coordinator = &self.shared.coordinator;
+        if !coordinator.wake_one() {
+            coordinator.restore_missing(&self.shared.queues);
+        }
+    }
+
     /// Makes `task` runnable, after everything new that is in the global queue. Lock-free.
     #[inline(never)]
     pub fn inject(&self, task: T) {
         self.shared.queues.global.push(task);
-        self.shared.coordinator.wake_one();
+        self.wake_one();
     }
 
     /// [`inject`](Self::inject) for the other lane.
     #[inline(never)]
     fn inject_woken(&self, task: T) {
         self.shared.queues.global.push_woken(task);
-        self.shared.coordinator.wake_one();
+        self.wake_one();
     }
 
     /// Makes `task` runnable, after all that is runnable now: for a task that has more to do and
@@ -187,7 +197,7 @@ impl<T: Send + 'static> Processors<T> {
     /// older. First in, first out among its like. Lock-free.
     pub fn give_way(&self, task: T) {
         self.shared.queues.yielded.push(task);
-        self.shared.coordinator.wake_one();
+        self.wake_one();
     }
 
     /// [`give_way`](Self::give_way), as the last thing that a task does in its turn. If nothing
@@ -218,7 +228,7 @@ impl<T: Send + 'static> Processors<T> {
     /// has searched everywhere in vain takes it. First in, first out among its like. Lock-free.
     pub fn schedule_idle(&self, task: T) {
         self.shared.queues.idle_priority.push(task);
-        self.shared.coordinator.wake_one();
+        self.wake_one();
     }
 
     /// The number of processors. Just after a [`resize`](Self::resize) some more may still be
@@ -315,7 +325,7 @@ impl<T: Send + 'static> Processors<T> {
     /// thread that was woken.
     #[inline]
     pub fn notify(&self) {
-        self.shared.coordinator.wake_one();
+        self.wake_one();
         self.shared.long_turns.put();
     }
 

@@ -54,14 +54,19 @@ impl Coordinator {
     }
 
     /// Puts a missing processor back on the stack, if there is one: the next grant tries again to
-    /// start a thread for it.
+    /// start a thread for it; but it pauses if many were refused.
+    #[inline]
     pub fn restore_missing(&self, work: &impl Work) {
         // ORDERING: Relaxed: a hint. A processor that is overlooked is restored the next time.
-        if self.activated.load(Ordering::Relaxed) >= self.control_word().active() {
-            return;
+        if self.missing.load(Ordering::Relaxed) > 0 {
+            self.restore_one(work);
         }
+    }
+
+    #[cold]
+    fn restore_one(&self, work: &impl Work) {
         let mut synced = self.synced();
-        if synced.missing == 0 || synced.over {
+        if synced.over || synced.is_pausing() {
             return;
         }
         let Some(machine) = self.substitute(&mut synced) else {

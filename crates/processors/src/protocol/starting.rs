@@ -142,7 +142,8 @@ impl Coordinator {
         let heir = self.next_waiter(synced).or_else(|| synced.spares.pop());
         if heir.is_none() {
             self.deactivate(permit, synced);
-            synced.missing += 1;
+            // ORDERING: Relaxed: see `restore_missing`.
+            self.missing.fetch_add(1, Ordering::Relaxed);
             return None;
         }
         heir.map(|heir| (heir, permit))
@@ -168,11 +169,14 @@ impl Coordinator {
 
     /// Takes a missing processor over.
     pub(crate) fn take_missing(&self, synced: &mut Synced) -> Option<Permit> {
-        if synced.missing == 0 || synced.over {
+        // ORDERING: Relaxed, both: written under the lock that we have.
+        let missing = self.missing.load(Ordering::Relaxed);
+        if missing == 0 || synced.over {
             return None;
         }
         let found = self.take_inactive(synced);
-        synced.missing = found.as_ref().map_or(0, |_| synced.missing - 1);
+        let left = found.as_ref().map_or(0, |_| missing - 1);
+        self.missing.store(left, Ordering::Relaxed);
         found
     }
 
