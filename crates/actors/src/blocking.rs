@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use filch_blocking::BlockingPool;
-use filch_scheduler::{Completion, Protocol};
+use filch_blocking::{BlockingPool, Refused};
+use filch_promise::take_once;
+use filch_scheduler::{CommandError, Completion, Protocol};
 
 /// Threads for commands that block: a [`BlockingPool`] for the command handler, which hands it the
 /// closure and the completion and returns at once.
@@ -27,8 +28,8 @@ impl BlockingThreads {
     }
 
     /// Runs `work` on one of the threads, and completes the command with what it returns, or with
-    /// [`CommandError::Panicked`](filch_scheduler::CommandError::Panicked). If the system refuses
-    /// the very first thread, `work` runs here.
+    /// [`CommandError::Panicked`]. If all threads are busy, and the system refuses one more, drops
+    /// `work`, and completes the command with [`CommandError::NoThread`].
     ///
     /// While it runs, [`HandleExt::dump`](crate::HandleExt::dump) and
     /// [`Handle::running`](filch_scheduler::Handle::running) show it.
@@ -56,7 +57,11 @@ impl BlockingThreads {
         completion: Completion<P>,
         work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
-        self.0.run(move || {
+        let (here, there) = take_once(completion);
+        let refused = self.0.run(move || {
+            let Some(completion) = there.take() else {
+                return;
+            };
             let call = completion.begin_call(label);
             if completion.is_wanted() {
                 completion.answer_by(work);
@@ -65,6 +70,11 @@ impl BlockingThreads {
             }
             drop(call);
         });
+        if let Err(Refused { error, .. }) = refused
+            && let Some(completion) = here.take()
+        {
+            completion.answer(Err(CommandError::NoThread(error)));
+        }
     }
 
     /// Returns the number of threads there are now.

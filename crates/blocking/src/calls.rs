@@ -124,6 +124,7 @@ impl<L> fmt::Debug for Calls<L> {
 }
 
 /// A running call; from [`Calls::begin`]. Dropping it ends the call.
+#[derive(Debug)]
 #[must_use = "the call ends when this is dropped"]
 pub struct Call<L> {
     calls: Arc<Calls<L>>,
@@ -141,12 +142,6 @@ impl<L> Drop for Call<L> {
             self.calls.ended.notify_all();
         }
         drop(ended);
-    }
-}
-
-impl<L> fmt::Debug for Call<L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").finish_non_exhaustive()
     }
 }
 

@@ -5,4 +5,4 @@ mod calls;
 mod pool;
 
 pub use calls::{Call, Calls, RunningCall};
-pub use pool::{BlockingPool, is_blocking_thread};
+pub use pool::{BlockingPool, Refused, is_blocking_thread};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::error::Error;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
@@ -25,6 +26,8 @@ pub struct BlockingPool {
 
 type Label = Option<Cow<'static, str>>;
 
+type Work = Box<dyn FnOnce() + Send>;
+
 struct Shared {
     limit: NonZeroUsize,
     state: Mutex<PoolState>,
@@ -35,7 +38,7 @@ struct Shared {
 
 #[derive(Default)]
 struct PoolState {
-    queue: VecDeque<(Label, Box<dyn FnOnce() + Send>)>,
+    queue: VecDeque<(Label, Work)>,
     idle: usize,
     /// For each thread number, whether a thread has it, busy or idle.
     threads: Vec<bool>,
@@ -71,44 +74,46 @@ impl BlockingPool {
         }
     }
 
-    /// Runs `work` on one of the threads. If the system refuses the very first thread, `work` runs
-    /// on this one. Takes a lock briefly.
+    /// Runs `work` on one of the threads: at once, or in its turn if there are as many as there may
+    /// be. Takes a lock briefly.
     ///
     /// Everything that the caller did before happens before `work`.
-    pub fn run(&self, work: impl FnOnce() + Send + 'static) {
-        self.enqueue(None, Box::new(work));
+    ///
+    /// # Errors
+    /// [`Refused`], with `work`: all threads are busy, there may be more, and the system refuses
+    /// one. It is not kept until one is free: what they run may wait for it.
+    pub fn run(&self, work: impl FnOnce() + Send + 'static) -> Result<(), Refused> {
+        self.enqueue(None, Box::new(work))
     }
 
     /// As [`run`](Self::run), with a label by which [`running`](Self::running) and
     /// [`shutdown`](Self::shutdown) name the call.
+    ///
+    /// # Errors
+    /// As there.
     pub fn run_labelled(
         &self,
         label: impl Into<Cow<'static, str>>,
         work: impl FnOnce() + Send + 'static,
-    ) {
-        self.enqueue(Some(label.into()), Box::new(work));
+    ) -> Result<(), Refused> {
+        self.enqueue(Some(label.into()), Box::new(work))
     }
 
-    fn enqueue(&self, label: Label, work: Box<dyn FnOnce() + Send>) {
+    fn enqueue(&self, label: Label, work: Work) -> Result<(), Refused> {
         let mut state = self.shared.lock();
-        state.queue.push_back((label, work));
-        if state.idle >= state.queue.len() {
-            drop(state);
-            self.shared.work.notify_one();
-            return;
-        }
-        let threads = state.threads();
-        if threads < self.shared.limit.get()
-            && Shared::start_thread(&self.shared, &mut state).is_err()
-            && threads == 0
+        let is_idle = state.idle > state.queue.len();
+        if !is_idle
+            && state.threads() < self.shared.limit.get()
+            && let Err(error) = Shared::start_thread(&self.shared, &mut state)
         {
-            let work = state.queue.pop_back();
-            drop(state);
-            if let Some((label, work)) = work {
-                let _call = Calls::begin(&self.shared.calls, label);
-                work();
-            }
+            return Err(Refused { work, error });
         }
+        state.queue.push_back((label, work));
+        drop(state);
+        if is_idle {
+            self.shared.work.notify_one();
+        }
+        Ok(())
     }
 
     /// Returns the number of threads.
@@ -206,6 +211,28 @@ impl PoolState {
         self.threads.iter().filter(|taken| **taken).count()
     }
 }
+
+/// The system refused a thread: the work has not begun, and will not.
+pub struct Refused {
+    /// The work.
+    pub work: Box<dyn FnOnce() + Send>,
+    /// The system's error.
+    pub error: io::Error,
+}
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Refused").field(&self.error).finish()
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the system refused a thread: {}", self.error)
+    }
+}
+
+impl Error for Refused {}
 
 impl Drop for BlockingPool {
     fn drop(&mut self) {

@@ -28,7 +28,8 @@ impl Stuck {
             begin.send(()).unwrap();
             gate.recv().unwrap();
             say.send(()).unwrap();
-        });
+        })
+        .unwrap();
         begun.recv().unwrap();
         Self { release, returned }
     }
@@ -69,7 +70,8 @@ fn a_drop_waits_for_nothing() {
     let (kept, dropped) = mpsc::channel::<()>();
     pool.run(move || {
         let _ = kept.send(());
-    });
+    })
+    .unwrap();
     drop(pool);
     assert!(dropped.recv().is_err(), "dropped, and not run");
     stuck.release();
@@ -99,7 +101,8 @@ fn a_call_shuts_its_own_pool_down() {
             is_blocking_thread(),
         ))
         .unwrap();
-    });
+    })
+    .unwrap();
     pass.send(pool).unwrap();
     assert_eq!(said.recv(), Ok((1, Some("its own".into()), true)));
 }
@@ -126,7 +129,7 @@ fn threads_have_the_first_number_that_is_free() {
 #[test]
 fn a_call_that_panics_has_ended() {
     let pool = pool(1);
-    pool.run(|| panic!("contained"));
+    pool.run(|| panic!("contained")).unwrap();
     let next = Stuck::in_pool(&pool, "next");
     assert_eq!(pool.running().len(), 1);
     next.release();

@@ -52,6 +52,11 @@ impl<P: Protocol> Completion<P> {
         self.command.answer(Err(CommandError::Failed(error)));
     }
 
+    /// Completes the command: the process's next step gets the result. Lock-free.
+    pub fn answer(self, result: Result<P::Reply, CommandError<P>>) {
+        self.command.answer(result);
+    }
+
     /// Completes the command with the result of `work`, or with its panic.
     pub fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
         self.command.answer_by(work);

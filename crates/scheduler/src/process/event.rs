@@ -1,10 +1,10 @@
 //! The events of a process, and why a command was not done.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Instant;
+use std::{fmt, io};
 
 use filch_sync::panic::catch_panic;
 
@@ -138,6 +138,8 @@ pub enum CommandError<P: Protocol> {
     Abandoned,
     /// The scheduler was built without a command handler.
     NoHandler,
+    /// The system refused the thread that the command needs: ask again later.
+    NoThread(io::Error),
 }
 
 impl<P: Protocol> fmt::Display for CommandError<P> {
@@ -151,6 +153,7 @@ impl<P: Protocol> fmt::Display for CommandError<P> {
             Self::NoHandler => f.write_str(
                 "this scheduler has no command handler: give it one with `Builder::handler`",
             ),
+            Self::NoThread(error) => write!(f, "the system refused a thread: {error}"),
         }
     }
 }

@@ -1,0 +1,283 @@
+//! A system that refuses threads, for a while: what was submitted runs or comes back, and all goes
+//! on when there are threads again.
+#![cfg(target_os = "linux")]
+
+use std::convert::Infallible;
+use std::io::ErrorKind;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use filch_actors::BlockingThreads;
+use filch_actors::prelude::*;
+use filch_blocking::BlockingPool;
+use filch_fork_join::{Config as PoolConfig, Pool, StartError};
+use filch_processors::{Config, PoolError, Processors, Runner};
+use filch_scheduler::{
+    CommandError, Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler,
+    StepOutput,
+};
+use filch_timers::Timers;
+use hostile_tests::{allow_threads, in_a_process_of_its_own, refuse_threads};
+
+const FOUR: NonZeroUsize = NonZeroUsize::new(4).unwrap();
+
+/// Something that has begun, and ends when the test lets it.
+struct Stuck(Sender<()>);
+
+impl Stuck {
+    /// Begins it: `run` is told what to run.
+    fn begin(run: impl FnOnce(Box<dyn FnOnce() + Send>)) -> Self {
+        let (begin, begun) = channel();
+        let (end, gate) = channel();
+        run(Box::new(move || {
+            begin.send(()).unwrap();
+            gate.recv().unwrap();
+        }));
+        begun.recv().unwrap();
+        Self(end)
+    }
+
+    fn end(&self) {
+        self.0.send(()).unwrap();
+    }
+}
+
+/// Returns work that tells its number, and the receiver.
+fn telling() -> (impl Fn(u32) -> Job, Receiver<u32>) {
+    let (tell, told) = channel();
+    let work = move |number| {
+        let tell = tell.clone();
+        Box::new(move || tell.send(number).unwrap()) as Job
+    };
+    (work, told)
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A failure: it runs here, and its panic comes out of `run`.
+#[test]
+fn the_first_call_for_which_there_is_no_thread_comes_back() {
+    in_a_process_of_its_own(
+        "the_first_call_for_which_there_is_no_thread_comes_back",
+        || {
+            let pool = BlockingPool::new(FOUR);
+            refuse_threads();
+            let refused = pool.run(|| panic!("the call's own")).unwrap_err();
+            assert_eq!(refused.error.kind(), ErrorKind::WouldBlock);
+            allow_threads();
+            pool.run(refused.work).unwrap();
+            let (work, told) = telling();
+            pool.run(work(0)).unwrap();
+            assert_eq!(told.recv(), Ok(0));
+        },
+    );
+}
+
+/// The one thread is in a call that waits for what the second call does. A failure: the second one
+/// is kept, and nobody comes for it.
+#[test]
+fn a_call_that_another_one_waits_for_comes_back() {
+    in_a_process_of_its_own("a_call_that_another_one_waits_for_comes_back", || {
+        let pool = BlockingPool::new(FOUR);
+        let first = Stuck::begin(|call| pool.run(call).unwrap());
+        let (work, told) = telling();
+        refuse_threads();
+        let refused = pool.run(work(2)).unwrap_err();
+        assert_eq!(refused.error.kind(), ErrorKind::WouldBlock);
+        // A thread that has come back is asked for nothing.
+        first.end();
+        while let Err(refused) = pool.run(work(1)) {
+            drop(refused);
+        }
+        assert_eq!(told.recv(), Ok(1));
+        allow_threads();
+        let _first = Stuck::begin(|call| pool.run(call).unwrap());
+        pool.run(refused.work).unwrap();
+        assert_eq!(told.recv(), Ok(2));
+    });
+}
+
+enum Asking {}
+
+impl Protocol for Asking {
+    type Input = ();
+    type Message = ();
+    type Command = Job;
+    type Reply = ();
+    type Output = u32;
+    type Error = String;
+}
+
+/// Asks for its work until it is done, and counts how often it was refused a thread.
+struct Asker {
+    work: Box<dyn Fn(u32) -> Job + Send>,
+    refused: u32,
+}
+
+impl Process<Asking> for Asker {
+    fn init(&mut self, _: &Context<'_, Asking>, _: &str, (): ()) -> Result<(), InitError<Asking>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Asking>,
+        events: Events<'_, Asking>,
+        out: &mut StepOutput<Asking>,
+    ) -> Result<(), String> {
+        for event in events {
+            match event {
+                Event::Completed { result: Ok(()), .. } => {
+                    out.done(self.refused);
+                    return Ok(());
+                }
+                Event::Completed {
+                    result: Err(CommandError::NoThread(error)),
+                    ..
+                } if error.kind() == ErrorKind::WouldBlock => {
+                    self.refused += 1;
+                    allow_threads();
+                }
+                other => return Err(format!("{other:?}")),
+            }
+        }
+        out.yield_command(0, (self.work)(self.refused));
+        out.wait();
+        Ok(())
+    }
+}
+
+/// A failure: the command runs on the worker; or its process never hears of it.
+#[test]
+fn a_command_for_which_there_is_no_thread_is_answered() {
+    in_a_process_of_its_own("a_command_for_which_there_is_no_thread_is_answered", || {
+        let threads = BlockingThreads::new(FOUR);
+        let scheduler = Scheduler::builder()
+            .workers(1)
+            .handler(move |work: Job, completion: Completion<Asking>| {
+                threads.run(completion, || {
+                    work();
+                    Ok(())
+                });
+            })
+            .build()
+            .unwrap();
+        let (work, told) = telling();
+        refuse_threads();
+        let asker = Asker {
+            work: Box::new(work),
+            refused: 0,
+        };
+        assert_eq!(scheduler.execute(asker, "", ()).unwrap(), 1);
+        assert_eq!(told.recv(), Ok(1), "the first time it was refused");
+    });
+}
+
+struct Jobs;
+
+impl Runner<Job> for Jobs {
+    type Scratch = ();
+
+    fn scratch(&self, _: usize) {}
+
+    fn run(&self, job: Job, _: &Arc<Processors<Job>>, (): &mut ()) {
+        job();
+    }
+}
+
+/// The threads that there are run something long, or are in a call, while one is refused. A
+/// failure: what comes when there are threads again waits for them.
+#[test]
+fn a_processor_gets_a_thread_when_something_comes_again() {
+    in_a_process_of_its_own(
+        "a_processor_gets_a_thread_when_something_comes_again",
+        || {
+            for processors in [1, 2] {
+                let pool = Processors::new(Config::default().processors(processors)).unwrap();
+                let threads = Processors::start(&pool, Arc::new(Jobs)).unwrap();
+                let stuck = Stuck::begin(|call| {
+                    let blocks = Arc::clone(&pool);
+                    pool.inject(match processors {
+                        1 => Box::new(move || blocks.blocking(call)),
+                        _ => call,
+                    });
+                });
+                let (work, told) = telling();
+                refuse_threads();
+                (0..20).for_each(|number| pool.inject(work(number)));
+                assert!(told.try_recv().is_err(), "no thread has come");
+                allow_threads();
+                pool.inject(work(20));
+                let mut ran: Vec<_> = told.iter().take(21).collect();
+                ran.sort_unstable();
+                assert!(ran.into_iter().eq(0..21));
+                stuck.end();
+                pool.stop();
+                threads.join();
+            }
+        },
+    );
+}
+
+/// As there, of a pool for jobs that grows.
+#[test]
+fn a_pool_that_grows_gets_its_threads_when_something_comes_again() {
+    in_a_process_of_its_own(
+        "a_pool_that_grows_gets_its_threads_when_something_comes_again",
+        || {
+            let pool = Pool::start(PoolConfig::default().threads(1).blocking_threads(1)).unwrap();
+            let stuck = Stuck::begin(|call| pool.spawn(|_| call()));
+            let (work, told) = telling();
+            refuse_threads();
+            assert_eq!(pool.resize(2).unwrap(), 1);
+            let spawn = |number| {
+                let work = work(number);
+                pool.spawn(|_| work());
+            };
+            spawn(0);
+            allow_threads();
+            spawn(1);
+            let mut ran: Vec<_> = told.iter().take(2).collect();
+            ran.sort_unstable();
+            assert_eq!(ran, [0, 1]);
+            stuck.end();
+            pool.finish();
+        },
+    );
+}
+
+/// Where nothing could run at all, the start says so, and can be tried again.
+#[test]
+fn a_start_without_a_thread_says_why() {
+    in_a_process_of_its_own("a_start_without_a_thread_says_why", || {
+        refuse_threads();
+        let processors = Processors::<Infallible>::new(Config::default()).unwrap();
+        let started = Processors::start(&processors, Arc::new(NoTasks));
+        assert!(
+            matches!(started, Err(PoolError::Thread(_))),
+            "no processors"
+        );
+        let kind = |error: StartError| match error {
+            StartError::Thread(error) => error.kind(),
+            other => panic!("{other}"),
+        };
+        assert_eq!(kind(Pool::new(2).unwrap_err()), ErrorKind::WouldBlock);
+        assert_eq!(kind(Pool::global().unwrap_err()), ErrorKind::WouldBlock);
+        assert_eq!(Timers::new().unwrap_err().kind(), ErrorKind::WouldBlock);
+        allow_threads();
+        assert_eq!(filch_fork_join::join(|| 1, || 2), (1, 2));
+    });
+}
+
+struct NoTasks;
+
+impl Runner<Infallible> for NoTasks {
+    type Scratch = ();
+
+    fn scratch(&self, _: usize) {}
+
+    fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, (): &mut ()) {
+        match task {}
+    }
+}
