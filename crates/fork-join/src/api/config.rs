@@ -142,11 +142,9 @@ impl Config {
         self
     }
 
-    fn saying_threads(self) -> Self {
-        Self {
-            says_threads: true,
-            ..self
-        }
+    fn saying_threads(mut self) -> Self {
+        self.says_threads = true;
+        self
     }
 
     /// Returns the settings of `count` processors, as the pool wants them.

@@ -1,5 +1,6 @@
 //! The pool that is there without being made.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::api::config::{Config, StartError};
@@ -15,6 +16,8 @@ impl Pool {
     /// outside of any pool. It is never dropped. It has a thread for each that the system runs at a
     /// time, unless [`set_global`](Self::set_global) came first. Blocking, the first time: one
     /// thread starts it, and others wait for that.
+    ///
+    /// A child by `fork` gets one of its own. Other pools of its parent run nothing there.
     ///
     /// # Errors
     /// [`StartError`], if the system refuses a thread. The next call tries again.
@@ -32,10 +35,7 @@ impl Pool {
 }
 
 pub(crate) fn global() -> &'static Pool {
-    match Pool::global() {
-        Ok(pool) => pool,
-        Err(error) => panic!("there is no global pool: {error}"),
-    }
+    Pool::global().unwrap_or_else(|error| panic!("there is no global pool: {error}"))
 }
 
 /// [`Worker::scope`] for callers that do not have the worker at hand; outside of a pool,
@@ -62,12 +62,35 @@ pub fn spawn(job: impl FnOnce(&Worker) + Send + 'static) {
     });
 }
 
-/// A place for a pool that is started once, by the thread that needs it first, and never dropped.
+/// The forks between the process that first counts them and this one.
+static FORKS: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes the system count forks from now on.
+#[cfg(unix)]
+fn count_forks() {
+    type Handler = Option<extern "C" fn()>;
+    unsafe extern "C" {
+        fn pthread_atfork(prepare: Handler, parent: Handler, child: Handler) -> std::ffi::c_int;
+    }
+    extern "C" fn count() {
+        // ORDERING: Relaxed: the child has one thread.
+        FORKS.fetch_add(1, Ordering::Relaxed);
+    }
+
+    static COUNTS: std::sync::Once = std::sync::Once::new();
+    // SAFETY: the handler does nothing that a child may not do.
+    COUNTS.call_once(|| _ = unsafe { pthread_atfork(None, None, Some(count)) });
+}
+
+/// A place for a pool that is started once in each process, by the thread that needs it first, and
+/// never dropped.
 #[derive(Debug, Default)]
 pub struct OncePool {
     pool: OnceLock<Pool>,
     /// Held by the thread that starts it, so that no other one does.
     starting: Mutex<()>,
+    /// The place of children by `fork`, where none of the above is worth anything.
+    of_child: OnceLock<Box<Self>>,
 }
 
 impl OncePool {
@@ -76,7 +99,15 @@ impl OncePool {
         Self {
             pool: OnceLock::new(),
             starting: Mutex::new(()),
+            of_child: OnceLock::new(),
         }
+    }
+
+    /// Returns the place of this process.
+    fn here(&self) -> &Self {
+        // ORDERING: Relaxed: as in `count_forks`.
+        let forks = 0..FORKS.load(Ordering::Relaxed);
+        forks.fold(self, |parent, _| parent.of_child.get_or_init(Box::default))
     }
 
     /// Returns the pool, which `start` starts if there is none. Blocking beside another thread that
@@ -85,7 +116,7 @@ impl OncePool {
     /// # Errors
     /// As `start`. The next call tries again.
     pub fn get_or_start<E>(&self, start: impl FnOnce() -> Result<Pool, E>) -> Result<&Pool, E> {
-        match self.pool.get() {
+        match self.here().pool.get() {
             Some(pool) => Ok(pool),
             None => self.start(start).unwrap_or_else(|pool| Ok(pool)),
         }
@@ -99,11 +130,14 @@ impl OncePool {
         &self,
         start: impl FnOnce() -> Result<Pool, E>,
     ) -> Result<Result<&Pool, E>, &Pool> {
+        #[cfg(unix)]
+        count_forks();
+        let here = self.here();
         // A panic of `start` leaves no pool behind.
-        let _starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.pool.get() {
+        let _starting = here.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        match here.pool.get() {
             Some(pool) => Err(pool),
-            None => Ok(start().map(|pool| self.pool.get_or_init(|| pool))),
+            None => Ok(start().map(|pool| here.pool.get_or_init(|| pool))),
         }
     }
 
@@ -112,8 +146,9 @@ impl OncePool {
     /// # Errors
     /// That one, if there is one.
     pub fn set(&self, pool: Pool) -> Result<(), Pool> {
-        let _starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
-        self.pool.set(pool)
+        let mut pool = Some(pool);
+        _ = self.start(|| pool.take().ok_or(()));
+        pool.map_or(Ok(()), Err)
     }
 }
 
