@@ -97,12 +97,12 @@ fn who_executes_takes_the_steps_that_complete_its_commands() {
         .workers(1)
         .clock(stopped)
         .handler(move |_, completion| {
-            let ran = ran.clone();
+            let (ran, scheduler) = (ran.clone(), completion.handle().clone());
             let completes = async move {
                 ran.send(thread::current().id()).unwrap();
                 completion.complete(1);
             };
-            drop(completion.handle().clone().spawn(completes).unwrap());
+            drop(scheduler.spawn(completes).unwrap());
         });
     let scheduler = scheduler.build().unwrap();
     until_idle(&scheduler);
@@ -137,7 +137,7 @@ fn who_executes_takes_no_other_ones_steps_for_a_message() {
         let (ran, to) = (ran.clone(), context.pid());
         let other = scripted(move |context, _, out| {
             ran.send(thread::current().id()).unwrap();
-            context.handle().send(to, 1).unwrap();
+            context.handle().send(to, (0, 1)).unwrap();
             out.done(0);
         });
         drop(context.submit(other, "run", 0).unwrap());
