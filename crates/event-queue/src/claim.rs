@@ -7,7 +7,7 @@ use core::mem::ManuallyDrop;
 use crate::block::Block;
 
 /// A place in an [`EventQueue`](crate::EventQueue), for one event; from
-/// [`claim_in`](crate::EventQueue::claim_in). A refusal comes before there is an event to hand
+/// [`claim`](crate::EventQueue::claim) and `claim_in`. A refusal comes before there is an event to hand
 /// back, and the event goes from where it is into the queue.
 ///
 /// Dropping it gives the place up. Until it is filled or dropped, drains pass over it, and the

@@ -68,13 +68,21 @@ impl<T> Producers<T> {
     }
 
     pub(crate) fn push(&self, event: T) -> Result<(), Closed<T>> {
-        let place = self.claim();
-        if place == Position::NONE {
-            return Err(Closed(event));
+        match self.claim_any() {
+            Some(claim) => Ok(claim.fill(event)),
+            None => Err(Closed(event)),
         }
-        // SAFETY: `claim` gave us the slot.
-        unsafe { Block::at(place.block()).fill(place.left() - 1, event) };
-        Ok(())
+    }
+
+    /// Claims the next slot, whichever life the queue is in; `None` if it is closed.
+    #[inline]
+    pub(crate) fn claim_any(&self) -> Option<Claim<'_, T>> {
+        let place = self.claim();
+        (place != Position::NONE).then(|| Claim {
+            block: Block::at(place.block()),
+            index: place.left() - 1,
+            queue: PhantomData,
+        })
     }
 
     #[inline]
@@ -94,17 +102,11 @@ impl<T> Producers<T> {
         if now != generation && is_later(now, generation) {
             return Err(PushError::Stale(()));
         }
-        let place = self.claim();
-        if place == Position::NONE {
+        let Some(claim) = self.claim_any() else {
             return Err(PushError::Closed(()));
-        }
+        };
         // Now the answer is final: a life ends only when every slot that was claimed in it is
         // emptied, and this one is not even filled.
-        let claim = Claim {
-            block: Block::at(place.block()),
-            index: place.left() - 1,
-            queue: PhantomData,
-        };
         match self.generation() == generation {
             true => Ok(claim),
             // It gives the place up.

@@ -103,6 +103,13 @@ impl<T> EventQueue<T> {
         self.producers.push_in(generation, event)
     }
 
+    /// Claims the place of an event that is to come, as [`push`](Self::push) does. `None` if the
+    /// queue is closed.
+    #[inline]
+    pub fn claim(&self) -> Option<Claim<'_, T>> {
+        self.producers.claim_any()
+    }
+
     /// Claims the place of an event that is to come, as [`push_in`](Self::push_in) does.
     ///
     /// # Errors
