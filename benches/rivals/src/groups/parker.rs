@@ -149,18 +149,19 @@ fn relay<P: Fn(), U: Fn() + Send>(
         let (mut to_previous, from_next): (Vec<_>, Vec<_>) = channels.unzip();
         to_previous.rotate_right(1);
         // The word says which one is next, since std's park may return without a token.
-        let play = move |number, to_previous: mpsc::Sender<U>, from_next: mpsc::Receiver<U>| {
-            cores[number].into_iter().for_each(pin);
-            let (park, unpark) = parker();
-            to_previous.send(unpark).expect("the others play");
-            let unpark_next = from_next.recv().expect("the others play");
-            for rally in 0..rallies {
-                let stroke = number as u64 + players * rally;
-                how.until(|| strokes.load(Ordering::Acquire) == stroke, &park);
-                strokes.store(stroke + 1, Ordering::Release);
-                unpark_next();
-            }
-        };
+        let play =
+            move |number: usize, to_previous: mpsc::Sender<U>, from_next: mpsc::Receiver<U>| {
+                cores[number].into_iter().for_each(pin);
+                let (park, unpark) = parker();
+                to_previous.send(unpark).expect("the others play");
+                let unpark_next = from_next.recv().expect("the others play");
+                for rally in 0..rallies {
+                    let stroke = number as u64 + players * rally;
+                    how.until(|| strokes.load(Ordering::Acquire) == stroke, &park);
+                    strokes.store(stroke + 1, Ordering::Release);
+                    unpark_next();
+                }
+            };
         let mut tasks: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
         for (number, ends) in to_previous.into_iter().zip(from_next).enumerate() {
             tasks.push(Box::new(move || play(number, ends.0, ends.1)));

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use filch_actors::prelude::*;
-use filch_scheduler::{Completion, Event, Scheduler, StepOutput, from_fn};
+use filch_scheduler::{Completion, Context, Event, Events, Scheduler, StepOutput, from_fn};
 use futures_lite::future::block_on;
 use tokio::sync::{mpsc as mailbox, oneshot};
 
@@ -185,18 +185,20 @@ pub(super) fn filch_executes(workers: usize, executions: u64) -> impl FnMut() ->
         });
         scheduler.build().expect("the system gives threads")
     };
-    keeping(scheduler, move |scheduler: &mut Filch| {
+    keeping(scheduler, move |scheduler: &Filch| {
         cost(executions, || {
             for number in 0..executions {
-                let process = from_fn(move |_, events, out: &mut StepOutput<_>| {
-                    if events.len() > 0 {
-                        out.done(number);
-                    } else {
-                        out.yield_command(0, ());
-                        out.wait();
-                    }
-                    Ok(())
-                });
+                let process = from_fn(
+                    move |_: &Context<'_, _>, events: Events<'_, _>, out: &mut StepOutput<_>| {
+                        if events.len() > 0 {
+                            out.done(number);
+                        } else {
+                            out.yield_command(0, ());
+                            out.wait();
+                        }
+                        Ok(())
+                    },
+                );
                 let executed = (**scheduler).execute(process, "run", ());
                 assert_eq!(executed.ok(), Some(number));
             }
