@@ -244,7 +244,6 @@ impl<T> Block<T> {
         // SAFETY: until the state is stored, the slot is this thread's alone by its claim. The
         // consumer's reads of it in an earlier life of the block happen before: the claim acquired
         // the consumer's rewind, or the installation.
-        // Outside of the closure, which would move it once more where nothing is optimised.
         unsafe { ptr::write((*slot).with_mut(<*mut _>::cast), value) };
         // SAFETY: as ours, and the value is there.
         unsafe { self.complete(index, FULL) };

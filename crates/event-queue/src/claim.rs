@@ -6,12 +6,9 @@ use core::mem::ManuallyDrop;
 
 use crate::block::Block;
 
-/// A place in an [`EventQueue`](crate::EventQueue), for one event; from
-/// [`claim`](crate::EventQueue::claim) and `claim_in`. A refusal comes before there is an event to hand
-/// back, and the event goes from where it is into the queue.
-///
-/// Dropping it gives the place up. Until it is filled or dropped, drains pass over it, and the
-/// queue's life cannot end.
+/// A place for one event, from [`EventQueue::claim`](crate::EventQueue::claim) or `claim_in`. The
+/// queue refuses before there is an event to hand back. Until the place is filled, or dropped and
+/// so given up, drains pass over it, and the life of the queue cannot end.
 #[must_use = "dropping it gives the place up"]
 pub struct Claim<'queue, T> {
     pub(crate) block: Block<T>,

@@ -101,8 +101,8 @@ pub mod thread {
     /// The number of these calls that are left.
     static BUSY: AtomicU32 = AtomicU32::new(0);
 
-    /// Yields the thread, unless that would cost a time slice: a yield of this or another thread has
-    /// lately, since more threads are busy than there are cores. Returns whether this is so.
+    /// Yields the thread, unless that would cost a time slice, as the yield of some thread has just
+    /// before: more threads are busy than there are cores. Returns whether this is so.
     pub fn yield_unless_busy() -> bool {
         // ORDERING: Relaxed, as below: a hint, by which nothing is published. A lost count is a
         // yield more or less.

@@ -1,5 +1,5 @@
-//! Sleep and wake-up of one thread: a token that is there already, a ping-pong of two threads, and a
-//! ring of eight beside threads that are busy.
+//! Sleep and wake-up of one thread: a token that is there already, a ping-pong of two threads, and
+//! a ring of eight beside threads that are busy.
 //!
 //! The ping-pong runs on two cores and on one that both threads share, because a spinner that wins
 //! much on two can lose as much on one. These threads are pinned where the system allows it.

@@ -1,5 +1,5 @@
-//! A guest: a thread from outside that waits for a task, and runs it, and what it waits for in turn,
-//! on a processor that was idle. The argument is in [`architecture`](crate::architecture).
+//! A guest: a thread from outside that waits for a task, and runs it, and what that waits for, on a
+//! processor that was idle. The argument is in [`architecture`](crate::architecture).
 
 use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU64;
