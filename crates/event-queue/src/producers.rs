@@ -68,10 +68,11 @@ impl<T> Producers<T> {
     }
 
     pub(crate) fn push(&self, event: T) -> Result<(), Closed<T>> {
-        match self.claim_any() {
-            Some(claim) => Ok(claim.fill(event)),
-            None => Err(Closed(event)),
-        }
+        let Some(claim) = self.claim_any() else {
+            return Err(Closed(event));
+        };
+        claim.fill(event);
+        Ok(())
     }
 
     /// Claims the next slot, whichever life the queue is in; `None` if it is closed.
@@ -88,10 +89,11 @@ impl<T> Producers<T> {
     #[inline]
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
         match self.claim_in(generation) {
-            Ok(claim) => Ok(claim.fill(event)),
-            Err(PushError::Closed(())) => Err(PushError::Closed(event)),
-            Err(PushError::Stale(())) => Err(PushError::Stale(event)),
+            Ok(claim) => claim.fill(event),
+            Err(PushError::Closed(())) => return Err(PushError::Closed(event)),
+            Err(PushError::Stale(())) => return Err(PushError::Stale(event)),
         }
+        Ok(())
     }
 
     #[inline]

@@ -131,7 +131,7 @@ fn who_executes_takes_no_other_ones_steps_for_a_message() {
     let scheduler = idle(1);
     let (ran, on) = mpsc::channel();
     let process = scripted(move |context, events, out| {
-        if events.len() > 0 {
+        if !events.is_empty() {
             return out.done(0);
         }
         let (ran, to) = (ran.clone(), context.pid());
