@@ -19,6 +19,13 @@ fn go() -> Option<Command> {
     Some(go)
 }
 
+/// The Go original of the process scheduler, if it was built.
+fn original() -> Option<Command> {
+    let mut original = Command::new(env::var_os("FILCH_ORIGINAL_RIVAL")?);
+    original.env("GOMAXPROCS", workers().to_string());
+    Some(original)
+}
+
 /// Erlang's side, if it was built.
 fn beam() -> Option<Command> {
     let modules = env::var_os("FILCH_BEAM_RIVAL")?;
@@ -84,18 +91,34 @@ impl Drop for Rival {
     }
 }
 
+/// A round is `operations` of those that the program does by `order`.
+fn rounds(mut command: Command, order: &str, operations: u64) -> impl FnMut() -> f64 + 'static {
+    let order = order.to_owned();
+    let mut rival = None;
+    move || {
+        let rival = rival.get_or_insert_with(|| Rival::start(&mut command));
+        rival.round(&order) / operations as f64
+    }
+}
+
 impl Scenario {
     /// Adds the rivals outside Rust that were built. A round sends `order` to the program, which
     /// does `operations` operations.
     pub(crate) fn outside(self, order: &str, operations: u64) -> Self {
-        self.each_outside(|command| {
-            let (mut command, order) = (command, order.to_owned());
-            let mut rival = None;
-            move || {
-                let rival = rival.get_or_insert_with(|| Rival::start(&mut command));
-                rival.round(&order) / operations as f64
+        self.each_outside(|command| rounds(command, order, operations))
+    }
+
+    /// As `outside`, for the Go original of the process scheduler. The scenario's name says if that
+    /// is missing.
+    pub(crate) fn beside_the_original(name: &str, order: &str, operations: u64) -> Self {
+        let unit = "ns per process";
+        match original() {
+            Some(command) => {
+                let rounds = rounds(command, order, operations);
+                Self::new(name, unit).contender("the original, in Go", rounds)
             }
-        })
+            None => Self::new(format!("{name} (without the original: no Go)"), unit),
+        }
     }
 
     /// Adds them by the bytes that are resident at most, for each of `count`, in a new program that

@@ -147,10 +147,12 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     ///
     /// If a worker is idle, it is not woken: the calling thread takes the process's steps itself,
     /// as a *guest*, while they follow one another, and for about 100 µs at most besides the last
-    /// one. It runs no other process. The steps run **on the caller's stack**, with its priority
+    /// one. While the process waits for its commands, the caller also runs what their handler, or
+    /// the process, has made runnable meanwhile: such a task must not want a lock that the caller
+    /// holds. It runs no other process. The steps run **on the caller's stack**, with its priority
     /// and its thread-local values, and count as a worker's: see [`is_worker`](Handle::is_worker).
-    /// The caller waits for all that the process waits for, in either case: so a lock that the
-    /// caller holds does no more harm than otherwise.
+    /// The caller waits for all that the process waits for, in either case: so a lock that it wants
+    /// does no more harm than otherwise.
     /// [`Builder::threads`](filch_scheduler::Builder::threads) can forbid it, and a scheduler that
     /// lends its workers to a [pool](Handle::pool) has no guests.
     ///

@@ -244,7 +244,7 @@ impl<T> Block<T> {
         // SAFETY: until the state is stored, the slot is this thread's alone by its claim. The
         // consumer's reads of it in an earlier life of the block happen before: the claim acquired
         // the consumer's rewind, or the installation.
-        unsafe { (*slot).with_mut(|cell| (*cell).write(value)) };
+        unsafe { ptr::write((*slot).with_mut(<*mut _>::cast), value) };
         // SAFETY: as ours, and the value is there.
         unsafe { self.complete(index, FULL) };
     }

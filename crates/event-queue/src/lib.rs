@@ -8,6 +8,7 @@ pub mod algorithm {}
 
 mod block;
 mod channel;
+mod claim;
 mod closed;
 mod consumer;
 mod depth;
@@ -17,6 +18,7 @@ mod queue;
 mod scan;
 
 pub use channel::{Receiver, RecvError, Sender, channel};
+pub use claim::Claim;
 pub use closed::{Closed, PushError, ReopenError};
 pub use depth::Depth;
 pub use queue::EventQueue;

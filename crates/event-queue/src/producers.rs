@@ -6,6 +6,7 @@ use filch_sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use filch_sync::hint;
 
 use crate::block::Block;
+use crate::claim::Claim;
 use crate::closed::{Closed, PushError};
 use crate::position::{CLOSED, MAX_SLOTS, Position, Tail};
 
@@ -67,38 +68,52 @@ impl<T> Producers<T> {
     }
 
     pub(crate) fn push(&self, event: T) -> Result<(), Closed<T>> {
-        let place = self.claim();
-        if place == Position::NONE {
+        let Some(claim) = self.claim_any() else {
             return Err(Closed(event));
-        }
-        // SAFETY: `claim` gave us the slot.
-        unsafe { Block::at(place.block()).fill(place.left() - 1, event) };
+        };
+        claim.fill(event);
         Ok(())
+    }
+
+    /// Claims the next slot, whichever life the queue is in; `None` if it is closed.
+    #[inline]
+    pub(crate) fn claim_any(&self) -> Option<Claim<'_, T>> {
+        let place = self.claim();
+        (place != Position::NONE).then(|| Claim {
+            block: Block::at(place.block()),
+            index: place.left() - 1,
+            queue: PhantomData,
+        })
     }
 
     #[inline]
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
+        match self.claim_in(generation) {
+            Ok(claim) => claim.fill(event),
+            Err(PushError::Closed(())) => return Err(PushError::Closed(event)),
+            Err(PushError::Stale(())) => return Err(PushError::Stale(event)),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn claim_in(&self, generation: u32) -> Result<Claim<'_, T>, PushError<()>> {
         // A life that is over does not come back, so there is no need to cancel a slot. An earlier
         // generation than the caller's says nothing: the load may be old.
         let now = self.generation();
         if now != generation && is_later(now, generation) {
-            return Err(PushError::Stale(event));
+            return Err(PushError::Stale(()));
         }
-        let place = self.claim();
-        if place == Position::NONE {
-            return Err(PushError::Closed(event));
-        }
+        let Some(claim) = self.claim_any() else {
+            return Err(PushError::Closed(()));
+        };
         // Now the answer is final: a life ends only when every slot that was claimed in it is
         // emptied, and this one is not even filled.
-        let (block, index) = (Block::at(place.block()), place.left() - 1);
-        if self.generation() != generation {
-            // SAFETY: the slot is ours by its claim.
-            unsafe { block.cancel(index) };
-            return Err(PushError::Stale(event));
+        match self.generation() == generation {
+            true => Ok(claim),
+            // It gives the place up.
+            false => Err(PushError::Stale(())),
         }
-        // SAFETY: as above.
-        unsafe { block.fill(index, event) };
-        Ok(())
     }
 
     /// Claims the next slot, which comes after the place returned; `NONE` if the queue is closed.

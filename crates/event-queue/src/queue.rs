@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::block::Block;
+use crate::claim::Claim;
 use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
 use crate::depth::Depth;
@@ -100,6 +101,22 @@ impl<T> EventQueue<T> {
     /// [`generation`](Self::generation) or another relaxed word, may still find the queue closed.
     pub fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
         self.producers.push_in(generation, event)
+    }
+
+    /// Claims the place of an event that is to come, as [`push`](Self::push) does. `None` if the
+    /// queue is closed.
+    #[inline]
+    pub fn claim(&self) -> Option<Claim<'_, T>> {
+        self.producers.claim_any()
+    }
+
+    /// Claims the place of an event that is to come, as [`push_in`](Self::push_in) does.
+    ///
+    /// # Errors
+    /// As for `push_in`.
+    #[inline]
+    pub fn claim_in(&self, generation: u32) -> Result<Claim<'_, T>, PushError<()>> {
+        self.producers.claim_in(generation)
     }
 
     /// The number of the present life. Any thread; wait-free; no happens-before edge.

@@ -17,7 +17,10 @@ pub enum Spin {
 ///
 /// The tight rounds catch work that comes within a microsecond. The yielding rounds matter where
 /// threads share a processor: a spinner that does not yield there keeps the thread that it waits
-/// for from running. Without an operating system, a yielding round is one spin-loop hint.
+/// for from running. But where more threads are busy than there are cores, a yield costs a time
+/// slice: after one that has lasted so long, the rounds that are left count as spent, and so do the
+/// yielding rounds of the next 64 waits of the program. Without an operating system, a yielding
+/// round is one spin-loop hint.
 ///
 /// ```
 /// use filch_parker::{AdaptiveSpinner, Parker, Spin};
@@ -72,12 +75,21 @@ impl AdaptiveSpinner {
     ///
     /// It orders nothing: the look that follows must acquire what it reads.
     pub fn spin(&mut self) -> Spin {
+        self.spin_by(thread::yield_unless_busy)
+    }
+
+    /// As `spin`, with `yield_unless_busy` of [`thread`].
+    #[inline]
+    fn spin_by(&mut self, yield_unless_busy: impl FnOnce() -> bool) -> Spin {
+        let rounds = self.tight.saturating_add(self.yielding);
+        if self.spent >= rounds {
+            return Spin::Block;
+        }
         if self.spent < self.tight {
             hint::pause(1 << self.spent.min(6));
-        } else if self.spent - self.tight < self.yielding {
-            thread::yield_now();
-        } else {
-            return Spin::Block;
+        } else if yield_unless_busy() {
+            self.spent = rounds;
+            return Spin::Again;
         }
         self.spent += 1;
         Spin::Again
@@ -88,7 +100,7 @@ impl AdaptiveSpinner {
         self.spent = 0;
     }
 
-    /// The rounds spent since the last reset.
+    /// The rounds spent since the last reset, those included that busy cores have cut short.
     pub const fn rounds(&self) -> u32 {
         self.spent
     }
@@ -118,6 +130,24 @@ mod tests {
         spinner.reset();
         assert_eq!(spinner.rounds(), 0);
         assert_eq!(rounds_until_block(&mut spinner), 16);
+    }
+
+    /// A failure: each of the rounds that are left costs a time slice.
+    #[test]
+    fn busy_cores_end_it() {
+        let mut spinner = AdaptiveSpinner::new();
+        let mut busy = [false, false, true].into_iter();
+        for _ in 0..4 + 3 {
+            let spun = spinner.spin_by(|| busy.next().expect("it was the last round"));
+            assert_eq!(spun, Spin::Again);
+        }
+        assert_eq!((spinner.rounds(), busy.next()), (16, None));
+        assert_eq!(spinner.spin(), Spin::Block);
+        spinner.reset();
+        assert_eq!(
+            spinner.spin_by(|| unreachable!("a tight round")),
+            Spin::Again
+        );
     }
 
     #[test]

@@ -53,8 +53,9 @@ fn the_queue_of_an_ended_process_keeps_no_block() {
     slot.state.start().unwrap();
     let before = BYTES.get();
     for number in 0..1_000 {
-        let item = Item::Event(Event::Message(number));
-        assert!(table.post(pid, slot, item, Reason::Message).is_ok());
+        let claim = table.claim(pid, slot).unwrap();
+        claim.fill(Item::Event(Event::Message(number)));
+        let _ = table.wake(slot, Reason::Message);
     }
     assert!(BYTES.get() > before);
     slot.events.close();

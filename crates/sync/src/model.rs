@@ -167,6 +167,12 @@ macro_rules! thread_local {
 /// Threads.
 pub mod thread {
     pub use super::checker::thread::{Builder, JoinHandle, Thread, current, spawn, yield_now};
+
+    /// Yields the thread. A model has as many cores as threads.
+    pub fn yield_unless_busy() -> bool {
+        yield_now();
+        false
+    }
 }
 
 /// The time.

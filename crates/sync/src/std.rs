@@ -88,6 +88,37 @@ pub fn wait_until<'a, T>(
 #[cfg(feature = "std")]
 pub mod thread {
     pub use std::thread::{Builder, JoinHandle, Thread, current, spawn, yield_now};
+    use std::time::{Duration, Instant};
+
+    use super::atomic::{AtomicU32, Ordering};
+
+    /// Longer than a system call and an interrupt take, and shorter than a time slice.
+    const SLICE: Duration = Duration::from_micros(50);
+
+    /// Calls in which the cores are taken for busy, after one that has found them so.
+    const CALLS: u32 = 64;
+
+    /// The number of these calls that are left.
+    static BUSY: AtomicU32 = AtomicU32::new(0);
+
+    /// Yields the thread, unless that would cost a time slice, as the yield of some thread has just
+    /// before: more threads are busy than there are cores. Returns whether this is so.
+    pub fn yield_unless_busy() -> bool {
+        // ORDERING: Relaxed, as below: a hint, by which nothing is published. A lost count is a
+        // yield more or less.
+        let left = BUSY.load(Ordering::Relaxed);
+        if left > 0 {
+            BUSY.store(left - 1, Ordering::Relaxed);
+            return true;
+        }
+        let before = Instant::now();
+        yield_now();
+        let is_busy = before.elapsed() > SLICE;
+        if is_busy {
+            BUSY.store(CALLS, Ordering::Relaxed);
+        }
+        is_busy
+    }
 }
 
 /// The time.
@@ -106,6 +137,12 @@ pub mod time {
 #[cfg(not(feature = "std"))]
 pub mod thread {
     pub use core::hint::spin_loop as yield_now;
+
+    /// Pauses; there are no others.
+    pub fn yield_unless_busy() -> bool {
+        yield_now();
+        false
+    }
 }
 
 /// A static of which each thread has its own, with a constant initial value. Call only `with` on

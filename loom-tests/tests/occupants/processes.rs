@@ -100,10 +100,11 @@ impl Processes {
         let Some(slot) = self.0.find(to) else {
             return Err(sent);
         };
-        let item = Item::Event(Event::Message(sent));
-        let wake = self.0.post(to, slot, item, Reason::Message);
-        let wake = wake.map_err(message)?;
-        Ok(wake == Wake::Enqueue)
+        let Some(claim) = self.0.claim(to, slot) else {
+            return Err(sent);
+        };
+        claim.fill(Item::Event(Event::Message(sent)));
+        Ok(self.0.wake(slot, Reason::Message) == Wake::Enqueue)
     }
 
     /// Asks as `ProcessHandle::has_ended` does.

@@ -44,7 +44,8 @@ fn measure(arguments: &[&str]) -> Result<ExitCode> {
     command.args(["--profile", "measured", "--"]);
     command.args(arguments);
     command.envs(aligned_branches().map(|flag| ("RUSTFLAGS", flag)));
-    command.envs(rivals::go()?.map(|rival| ("FILCH_GO_RIVAL", rival)));
+    command.envs(rivals::go("go")?.map(|rival| ("FILCH_GO_RIVAL", rival)));
+    command.envs(rivals::original().map(|rival| ("FILCH_ORIGINAL_RIVAL", rival)));
     command.envs(rivals::beam()?.map(|rival| ("FILCH_BEAM_RIVAL", rival)));
     if wants_rayon(arguments) {
         command.env("FILCH_RAYON_PROGRAMS", rivals::on_rayon()?);

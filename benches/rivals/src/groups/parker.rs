@@ -1,7 +1,8 @@
-//! Sleep and wake-up of one thread: a token that is there already, and a ping-pong of two threads.
+//! Sleep and wake-up of one thread: a token that is there already, a ping-pong of two threads, and
+//! a ring of eight beside threads that are busy.
 //!
 //! The ping-pong runs on two cores and on one that both threads share, because a spinner that wins
-//! much on two can lose as much on one. The threads are pinned where the system allows it.
+//! much on two can lose as much on one. These threads are pinned where the system allows it.
 
 use std::hint::{self, black_box};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +43,10 @@ fn spinning() -> (impl Fn(), impl Fn() + Send) {
     (hint::spin_loop, || ())
 }
 
+/// The scenario on a machine with more busy threads than cores, and those.
+const BESIDE_BUSY: &str = "a ring of eight beside four busy threads";
+const BURNERS: usize = 4;
+
 /// A thread's way to wait.
 #[derive(Clone, Copy)]
 enum Wait {
@@ -81,33 +86,38 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         .contender("std park", token(tokens, std))
         .contender("crossbeam Parker", token(tokens, crossbeam))
         .floor("one uncontended RMW", uncontended_rmws(1, tokens));
-    let ping_pongs = [("two cores", [0, 1]), ("one core", [0, 0])].map(|(where_, cores)| {
-        let name = format!("ping-pong, {where_}");
+    let places = [
+        (
+            "ping-pong, two cores",
+            [Some(0), Some(1)].as_slice(),
+            rallies,
+        ),
+        ("ping-pong, one core", &[Some(0), Some(0)], rallies),
+        (BESIDE_BUSY, &[None; 8], effort.operations(200)),
+    ];
+    let relays = places.map(|(name, cores, rallies)| {
         let scenario = Scenario::new(name, "ns per round trip")
             .contender(
                 "filch-parker + spinner",
-                ping_pong(cores, rallies, Spinner, filch),
+                relay(cores, rallies, Spinner, filch),
             )
-            .contender("filch-parker", ping_pong(cores, rallies, AtOnce, filch))
-            .contender("std park", ping_pong(cores, rallies, AtOnce, std))
+            .contender("filch-parker", relay(cores, rallies, AtOnce, filch))
+            .contender("std park", relay(cores, rallies, AtOnce, std))
             .contender(
                 "crossbeam Parker + Backoff",
-                ping_pong(cores, rallies, Backoff, crossbeam),
+                relay(cores, rallies, Backoff, crossbeam),
             )
-            .contender(
-                "crossbeam Parker",
-                ping_pong(cores, rallies, AtOnce, crossbeam),
-            );
-        // On one core it would wait for the end of a time slice each time.
+            .contender("crossbeam Parker", relay(cores, rallies, AtOnce, crossbeam));
+        // Elsewhere it would wait for the end of a time slice each time.
         match cores {
-            [0, 0] => scenario,
-            _ => scenario.floor(
+            [Some(0), Some(1)] => scenario.floor(
                 "two that only spin",
-                ping_pong(cores, rallies, AtOnce, spinning),
+                relay(cores, rallies, AtOnce, spinning),
             ),
+            _ => scenario,
         }
     });
-    [token_there].into_iter().chain(ping_pongs).collect()
+    [token_there].into_iter().chain(relays).collect()
 }
 
 /// The token is always there: the parker never sleeps.
@@ -123,36 +133,47 @@ fn token<P: Fn(), U: Fn()>(tokens: u64, parker: fn() -> (P, U)) -> impl FnMut() 
     }
 }
 
-/// Two threads, of which one always waits, on `cores`.
-fn ping_pong<P: Fn(), U: Fn() + Send>(
-    [first, second]: [usize; 2],
+/// A token goes round threads on these `cores`, of which all but one wait; those without a core of
+/// their own have [busy](BURNERS) ones beside them.
+fn relay<P: Fn(), U: Fn() + Send>(
+    cores: &'static [Option<usize>],
     rallies: u64,
     how: Wait,
     parker: fn() -> (P, U),
 ) -> impl FnMut() -> f64 {
     move || {
+        let players = cores.len() as u64;
         let strokes = &AtomicU64::new(0);
-        let (to_second, from_first) = mpsc::channel();
-        let (to_first, from_second) = mpsc::channel();
-        // One side: every second stroke, beginning with the one numbered `first`. The word says
-        // which side is next, since std's park may return without a token.
-        let play = move |core, first, to_other: mpsc::Sender<U>, from_other: mpsc::Receiver<U>| {
-            pin(core);
-            let (park, unpark) = parker();
-            to_other.send(unpark).expect("the other plays");
-            let unpark_other = from_other.recv().expect("the other plays");
-            for rally in 0..rallies {
-                let stroke = first + 2 * rally;
-                how.until(|| strokes.load(Ordering::Acquire) == stroke, &park);
-                strokes.store(stroke + 1, Ordering::Release);
-                unpark_other();
-            }
-        };
-        let elapsed = time_together(vec![
-            Box::new(move || play(first, 0, to_second, from_second)),
-            Box::new(move || play(second, 1, to_first, from_first)),
-        ]);
-        assert_eq!(strokes.load(Ordering::Relaxed), 2 * rallies);
-        per_operation(elapsed, rallies)
+        // Each has a channel by which it gets the `unpark` of the next one.
+        let channels = cores.iter().map(|_| mpsc::channel());
+        let (mut to_previous, from_next): (Vec<_>, Vec<_>) = channels.unzip();
+        to_previous.rotate_right(1);
+        // The word says which one is next, since std's park may return without a token.
+        let play =
+            move |number: usize, to_previous: mpsc::Sender<U>, from_next: mpsc::Receiver<U>| {
+                cores[number].into_iter().for_each(pin);
+                let (park, unpark) = parker();
+                to_previous.send(unpark).expect("the others play");
+                let unpark_next = from_next.recv().expect("the others play");
+                for rally in 0..rallies {
+                    let stroke = number as u64 + players * rally;
+                    how.until(|| strokes.load(Ordering::Acquire) == stroke, &park);
+                    strokes.store(stroke + 1, Ordering::Release);
+                    unpark_next();
+                }
+            };
+        let mut tasks: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+        for (number, ends) in to_previous.into_iter().zip(from_next).enumerate() {
+            tasks.push(Box::new(move || play(number, ends.0, ends.1)));
+        }
+        let burners = if cores[0].is_none() { BURNERS } else { 0 };
+        for _ in 0..burners {
+            tasks.push(Box::new(move || {
+                while strokes.load(Ordering::Relaxed) < players * rallies {
+                    hint::spin_loop();
+                }
+            }));
+        }
+        per_operation(time_together(tasks), rallies)
     }
 }

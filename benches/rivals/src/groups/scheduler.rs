@@ -19,7 +19,7 @@ use crate::pools::{
     Actix, Actors, Async, AsyncStatic, Filch, FilchFutures, Grower, Spawner, TOTAL, Tokio,
 };
 use crate::total::sum_to;
-use crate::workers::workers;
+use crate::workers::{those_or, workers};
 
 /// Processes that are spawned before the caller waits for them.
 const WAVE: u64 = 100_000;
@@ -78,6 +78,20 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         Scenario::new(name, "ns per step")
             .contender("filch-scheduler", commands::filch_steps(bytes, steps))
             .contender("tokio oneshot", commands::tokio_steps(bytes, steps))
+    }));
+    let executions = effort.operations(50_000);
+    scenarios.extend(those_or(&[1, 4, 8]).into_iter().map(|workers| {
+        let name = format!("execute, a task completes the command, workers: {workers}");
+        let order = format!("execute {workers} {executions}");
+        Scenario::beside_the_original(&name, &order, executions)
+            .contender(
+                "filch-scheduler",
+                commands::filch_executes(workers, executions),
+            )
+            .contender(
+                "tokio oneshot",
+                commands::tokio_executes(workers, executions),
+            )
     }));
     scenarios.extend(calls::scenarios(effort.operations(1_000_000)));
     scenarios.extend(names::scenarios(effort.operations(1_000_000)));

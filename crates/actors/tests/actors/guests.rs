@@ -88,6 +88,65 @@ fn who_executes_takes_no_other_ones_steps() {
     assert_ne!(on.recv(), Ok(thread::current().id()));
 }
 
+/// Another process completes its commands, one after the other: the caller waits for that one, too.
+/// A failure: a worker is woken for it, and the caller sleeps.
+#[test]
+fn who_executes_takes_the_steps_that_complete_its_commands() {
+    let (ran, on) = mpsc::channel();
+    let scheduler = Scheduler::<Test>::builder()
+        .workers(1)
+        .clock(stopped)
+        .handler(move |_, completion| {
+            let (ran, scheduler) = (ran.clone(), completion.handle().clone());
+            let completes = async move {
+                ran.send(thread::current().id()).unwrap();
+                completion.complete(1);
+            };
+            drop(scheduler.spawn(completes).unwrap());
+        });
+    let scheduler = scheduler.build().unwrap();
+    until_idle(&scheduler);
+    let before = wake_ups(&scheduler);
+    let mut left = 3;
+    let process = scripted(move |_, _, out| {
+        if left == 0 {
+            return out.done(7);
+        }
+        left -= 1;
+        out.yield_command(0, Command::EchoLater(1));
+        out.wait();
+    });
+    assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 7);
+    assert_eq!(
+        on.try_iter().collect::<Vec<_>>(),
+        [thread::current().id(); 3]
+    );
+    assert_eq!((visits(&scheduler), wake_ups(&scheduler)), (1, before));
+}
+
+/// A process that idles waits for anyone's message. A failure: the one that it has started runs on
+/// the caller's thread, which may hold a lock that it wants.
+#[test]
+fn who_executes_takes_no_other_ones_steps_for_a_message() {
+    let scheduler = idle(1);
+    let (ran, on) = mpsc::channel();
+    let process = scripted(move |context, events, out| {
+        if !events.is_empty() {
+            return out.done(0);
+        }
+        let (ran, to) = (ran.clone(), context.pid());
+        let other = scripted(move |context, _, out| {
+            ran.send(thread::current().id()).unwrap();
+            context.handle().send(to, (0, 1)).unwrap();
+            out.done(0);
+        });
+        drop(context.submit(other, "run", 0).unwrap());
+        out.idle();
+    });
+    scheduler.execute(process, "run", 0).unwrap();
+    assert_ne!(on.recv(), Ok(thread::current().id()));
+}
+
 /// The answer to its command comes from another thread, which makes it runnable there. A failure:
 /// the caller sleeps for ever.
 #[test]

@@ -63,6 +63,12 @@ pub trait Awaited<T> {
 
     /// Returns whether this is the task, and not another one.
     fn is(&self, task: &T) -> bool;
+
+    /// Returns whether the task waits for what its turns may have made runnable: then a guest runs
+    /// that as well. Default: it does not.
+    fn needs_others(&self) -> bool {
+        false
+    }
 }
 
 /// A processor that was idle, on the thread that has borrowed it.

@@ -1,5 +1,5 @@
-//! A guest: a thread from outside that waits for a task, and runs it, and no other, on a processor
-//! that was idle. The argument is in [`architecture`](crate::architecture).
+//! A guest: a thread from outside that waits for a task, and runs it, and what that waits for, on a
+//! processor that was idle. The argument is in [`architecture`](crate::architecture).
 
 use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU64;
@@ -50,7 +50,9 @@ impl CallerRuns {
         let mut next = Some(task);
         let mut turns = || {
             let mut scratch = runner.scratch(lender);
-            let is_its = |task: &mut T| awaited.is(task) && runner.bound_to(task).is_none();
+            let is_its = |task: &mut T| {
+                (awaited.is(task) || awaited.needs_others()) && runner.bound_to(task).is_none()
+            };
             let mut began = None;
             while let Some(task) = next.take_if(is_its) {
                 processor.counters.run.add(1);
@@ -114,8 +116,9 @@ impl<T: Send + 'static> Processors<T> {
     /// Makes `task` runnable, as [`wake`](Self::wake) does, for a thread that waits for what comes
     /// of it, and would otherwise sleep: if the thread is none of a pool's, and a processor is
     /// idle, it runs the task here and now, as a *guest* of that processor, and no thread is woken.
-    /// It runs what `awaited` says is the task, again if that is what comes next on the processor,
-    /// and nothing else. That the wait is over is for the caller to find out.
+    /// It runs what `awaited` says is the task, again if that is what comes next on the processor;
+    /// while that [needs others](Awaited::needs_others), what these turns have made runnable; and
+    /// nothing else. That the wait is over is for the caller to find out.
     ///
     /// The task runs on the caller's stack, beside the caller's thread-local values; a panic is
     /// contained, as on every thread of the pool. In a [`blocking`](Self::blocking) call it gives

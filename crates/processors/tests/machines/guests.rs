@@ -14,7 +14,7 @@ use crate::pool::processors;
 type Pool = Processors<Task>;
 
 /// A closure with a number, which is told its pool.
-struct Task {
+pub(crate) struct Task {
     number: u64,
     bound_to: Option<BoundId>,
     work: Box<Work>,
@@ -22,7 +22,7 @@ struct Task {
 
 type Work = dyn FnOnce(&Arc<Pool>) + Send;
 
-fn task(number: u64, work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Task {
+pub(crate) fn task(number: u64, work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Task {
     Task {
         number,
         bound_to: None,
@@ -51,15 +51,23 @@ impl Runner<Task> for Tasks {
 }
 
 /// Waits for tasks of that number, until the flag is up.
-struct Waits {
+pub(crate) struct Waits {
     number: u64,
     over: AtomicBool,
+    needs_others: bool,
 }
 
 impl Waits {
-    fn new(number: u64) -> Arc<Self> {
-        let over = AtomicBool::new(false);
-        Arc::new(Self { number, over })
+    pub(crate) fn new(number: u64) -> Arc<Self> {
+        Self::with(number, false)
+    }
+
+    pub(crate) fn with(number: u64, needs_others: bool) -> Arc<Self> {
+        Arc::new(Self {
+            number,
+            over: AtomicBool::new(false),
+            needs_others,
+        })
     }
 
     fn end(&self) {
@@ -75,23 +83,27 @@ impl Awaited<Task> for Waits {
     fn is(&self, task: &Task) -> bool {
         task.number == self.number
     }
+
+    fn needs_others(&self) -> bool {
+        self.needs_others
+    }
 }
 
 /// All of its processors are idle.
-fn idle(config: Config) -> (Arc<Pool>, Machines) {
+pub(crate) fn idle(config: Config) -> (Arc<Pool>, Machines) {
     let pool = Pool::new(config).unwrap();
     let machines = Processors::start(&pool, Arc::new(Tasks)).unwrap();
     pool.wait_quiescent(None).unwrap();
     (pool, machines)
 }
 
-fn finish(pool: &Arc<Pool>, machines: Machines) {
+pub(crate) fn finish(pool: &Arc<Pool>, machines: Machines) {
     pool.stop();
     machines.join();
 }
 
 /// A task that says on which thread it runs.
-fn telling(number: u64) -> (Task, mpsc::Receiver<ThreadId>) {
+pub(crate) fn telling(number: u64) -> (Task, mpsc::Receiver<ThreadId>) {
     let (ran, on) = mpsc::channel();
     let task = task(number, move |pool| {
         assert!(pool.is_machine() && pool.current().is_some());
@@ -100,7 +112,7 @@ fn telling(number: u64) -> (Task, mpsc::Receiver<ThreadId>) {
     (task, on)
 }
 
-fn own() -> ThreadId {
+pub(crate) fn own() -> ThreadId {
     thread::current().id()
 }
 
@@ -118,18 +130,6 @@ fn it_runs_its_task_on_its_own_thread_and_gives_the_processor_back() {
     let (task, on) = telling(2);
     pool.inject(task);
     assert_ne!(on.recv(), Ok(own()), "the pool's thread is still there");
-    finish(&pool, machines);
-}
-
-/// The caller might hold a lock that those want. A failure: what the task has made runnable runs on
-/// the caller's thread, or never.
-#[test]
-fn it_runs_nothing_else() {
-    let (pool, machines) = idle(processors(1));
-    let (other, on) = telling(2);
-    let made = task(1, move |pool| pool.schedule(other));
-    pool.run_awaited(made, &*Waits::new(1));
-    assert_ne!(on.recv(), Ok(own()));
     finish(&pool, machines);
 }
 
@@ -155,7 +155,7 @@ fn it_goes_on_with_its_task_until_the_wait_is_over() {
 }
 
 /// The time does not pass, and so no visit takes too long.
-fn stopped() -> std::time::Instant {
+pub(crate) fn stopped() -> std::time::Instant {
     static NOW: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     *NOW.get_or_init(std::time::Instant::now)
 }

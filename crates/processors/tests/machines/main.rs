@@ -8,6 +8,7 @@ mod blocking;
 mod bound;
 mod dump;
 mod guests;
+mod guests_and_others;
 mod hooks;
 mod pool;
 mod quiescence;

@@ -61,36 +61,34 @@ impl<P: Protocol> Handle<P> {
         message: P::Message,
         run: impl Fn(&Slot<P>),
     ) -> Result<(), SendError<P>> {
-        let Some(slot) = self.table().find(to) else {
-            if to.node() != self.table().node() {
-                return self.send_away(to, message);
+        let table = self.table();
+        if let Some(slot) = table.find(to)
+            && !slot.has(LIMITED)
+            && let Some(claim) = table.claim(to, slot)
+        {
+            // A message may be large: from its caller into the queue, it is moved here alone.
+            claim.fill(Item::Event(Event::Message(message)));
+            if table.wake(slot, Reason::Message) == Wake::Enqueue {
+                run(slot);
             }
-            return Err(refused(to, Undelivered::NoSuchProcess, message));
-        };
-        if slot.has(LIMITED) {
-            return self.send_limited(to, message, run);
+            return Ok(());
         }
-        let item = Item::Event(Event::Message(message));
-        match self.table().post(to, slot, item, Reason::Message) {
-            Ok(wake) => {
-                if wake == Wake::Enqueue {
-                    run(slot);
-                }
-                Ok(())
-            }
-            Err(item) => Err(handed_back(to, item)),
-        }
+        self.send_otherwise(to, message, run)
     }
 
-    /// As `send_and`, for a mailbox that was found to be limited, or to take nothing. With a pin:
-    /// room must be reserved in the mailbox of that process and no other.
+    /// As `send_and`, for a process that has ended or is another node's, or a mailbox that is
+    /// limited, or takes nothing. With a pin: room must be reserved in the mailbox of that process
+    /// and no other.
     #[cold]
-    fn send_limited(
+    fn send_otherwise(
         &self,
         to: Pid,
         message: P::Message,
         run: impl Fn(&Slot<P>),
     ) -> Result<(), SendError<P>> {
+        if to.node() != self.table().node() {
+            return self.send_away(to, message);
+        }
         let Some(process) = self.pin(to) else {
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };

@@ -102,8 +102,9 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     }
 
     /// Lets the calling thread take its steps itself, as a *guest*, if a worker is idle, while the
-    /// steps follow one another; for about 100 µs at most besides the last one. For a thread that
-    /// then waits for its end.
+    /// steps follow one another; and those of what they have made runnable, while it waits for
+    /// commands; for about 100 µs at most besides the last one. For a thread that then waits for
+    /// its end.
     pub fn guest(mut self) -> Self {
         self.as_guest = true;
         self

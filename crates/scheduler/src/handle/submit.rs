@@ -287,19 +287,20 @@ error_by_display!(
 );
 
 /// A value that comes back with an error. Threads may share the error, as `Box<dyn Error + Send +
-/// Sync>` demands, even if the value is not Sync: nobody sees it before it is taken out.
-pub struct HandedBack<T>(Mutex<T>);
+/// Sync>` demands, even if the value is not Sync: nobody sees it before it is taken out. In a box,
+/// so that a large value makes no large result.
+pub struct HandedBack<T>(Mutex<Box<T>>);
 
 impl<T> HandedBack<T> {
     /// Wraps a value, for errors of other crates.
     pub fn new(value: T) -> Self {
-        Self(Mutex::new(value))
+        Self(Mutex::new(Box::new(value)))
     }
 
     /// Takes the value out.
     pub fn into_inner(self) -> T {
         // Never locked, and so never poisoned.
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        *self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -193,8 +193,6 @@ impl<P: Protocol> OpenCommand<P> {
 
     #[inline(always)]
     fn deliver(&mut self, result: Result<P::Reply, CommandError<P>>) {
-        let tag = self.tag;
-        let completed = Item::Event(Event::Completed { tag, result });
         let Some(process) = self.process.take() else {
             return;
         };
@@ -203,12 +201,14 @@ impl<P: Protocol> OpenCommand<P> {
         if let Some(observer) = &scheduler.shared().observer {
             observer.end_command(process.pid(), self.number);
         }
-        let run = |slot: &_| scheduler.enqueue(slot);
-        let pushed = scheduler.push(process.slot(), completed, Reason::Completion, run);
-        if let Err(refused) = pushed {
+        let slot = process.slot();
+        let Some(claim) = slot.events.claim() else {
             // The process has ended without waiting for its command.
-            drop_contained(refused);
-        }
+            return drop_contained(result);
+        };
+        let tag = self.tag;
+        claim.fill(Item::Event(Event::Completed { tag, result }));
+        scheduler.wake(slot, Reason::Completion);
     }
 
     #[cold]

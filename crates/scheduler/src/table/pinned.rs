@@ -105,6 +105,12 @@ impl<P: Protocol> Awaited<Task<P>> for Pinned<P> {
     fn is(&self, task: &Task<P>) -> bool {
         task.is_of(self.slot())
     }
+
+    /// The process waits for its commands: a task that its handler has made runnable may be the one
+    /// that completes them.
+    fn needs_others(&self) -> bool {
+        self.slot().state.state() == State::Blocked
+    }
 }
 
 impl<P: Protocol> Drop for Pinned<P> {

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
-use filch_event_queue::PushError;
+use filch_event_queue::{Claim, PushError};
 use filch_process_state::{Disposal, Ending, Reason, Wake};
 use filch_slab::{AllocateError, Batch, Slab, Stale, Unpinned};
 use filch_sync::atomic::Ordering;
@@ -115,36 +115,28 @@ impl<P: Protocol> Table<P> {
         slot.occupancy.is_current(pid.generation()).then_some(slot)
     }
 
-    /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and
-    /// [wakes](Self::wake) it. Lock-free, and without a pin: the queue itself refuses items for an
-    /// earlier generation. If the process ends before it is woken, the item is dropped with it, and
-    /// the wake-up may reach the slot's next occupant, which then takes a turn for nothing.
-    ///
-    /// # Errors
-    /// The item, if the process has ended.
+    /// Claims a place in the queue of the process `pid`, whose slot was [found](Self::find), for an
+    /// item; then [wake](Self::wake) it. Lock-free, and without a pin: the queue itself refuses
+    /// items for an earlier generation. If the process ends before it is woken, the item is dropped
+    /// with it, and the wake-up may reach the slot's next occupant, which then takes a turn for
+    /// nothing. `None` if the process has ended.
     #[inline]
-    pub fn post(
-        &self,
-        pid: Pid,
-        slot: &Slot<P>,
-        item: Item<P>,
-        reason: Reason,
-    ) -> Result<Wake, Item<P>> {
-        match slot.events.push_in(pid.generation(), item) {
-            Ok(()) => Ok(self.wake(slot, reason)),
-            Err(error) => Err(self.not_posted(slot, error)),
+    pub fn claim<'a>(&self, pid: Pid, slot: &'a Slot<P>) -> Option<Claim<'a, Item<P>>> {
+        match slot.events.claim_in(pid.generation()) {
+            Ok(claim) => Some(claim),
+            Err(error) => self.not_claimed(slot, error),
         }
     }
 
-    /// Cleans up after a push that was refused.
+    /// Cleans up after a claim that was refused.
     #[cold]
-    fn not_posted(&self, slot: &Slot<P>, error: PushError<Item<P>>) -> Item<P> {
-        // The push may have claimed a place in the queue of a later occupant, and cancelled it.
-        if matches!(error, PushError::Stale(_)) && slot.state.retract() == Wake::Dispose {
+    fn not_claimed<C>(&self, slot: &Slot<P>, error: PushError<()>) -> Option<C> {
+        // It may have claimed a place in the queue of a later occupant, and given it up.
+        if matches!(error, PushError::Stale(())) && slot.state.retract() == Wake::Dispose {
             // SAFETY: told to, just now. Senders belong to the table's owners.
             unsafe { self.dispose_late(slot) };
         }
-        error.into_inner()
+        None
     }
 
     /// Wakes the process in that slot, after a push into its queue, or when the reason itself is

@@ -9,14 +9,14 @@ use crate::commands::rayon::{copy_programs, on_ours};
 use crate::support::Result;
 use crate::support::process::{cargo, root, target_directory};
 
-/// Builds Go's side of the comparisons, where there is a Go toolchain: `go` in the path, or what
-/// `FILCH_GO` says.
-pub(super) fn go() -> Result<Option<PathBuf>> {
+/// Builds a program in Go of the comparisons, where there is a Go toolchain: `go` in the path, or
+/// what `FILCH_GO` says.
+pub(super) fn go(folder: &str) -> Result<Option<PathBuf>> {
     let asked_for = std::env::var_os("FILCH_GO");
-    let program = target_directory("go-rival").join("filch-go-rival");
+    let program = target_directory("go-rival").join(folder);
     let mut go = Command::new(asked_for.as_deref().unwrap_or("go".as_ref()));
     go.args(["build", "-o"]).arg(&program).arg(".");
-    go.current_dir(root().join("benches/rivals/go"));
+    go.current_dir(root().join("benches/rivals").join(folder));
     if built(&mut go)? {
         return Ok(Some(program));
     }
@@ -25,6 +25,16 @@ pub(super) fn go() -> Result<Option<PathBuf>> {
         Some(name) => Err(format!("FILCH_GO: there is no {}", name.display()).into()),
         None => Ok(None),
     }
+}
+
+/// Builds the Go original of the process scheduler, as `go` does: it is fetched, by Go's means. The
+/// other comparisons do without it.
+pub(super) fn original() -> Option<PathBuf> {
+    let built = go("original");
+    if let Err(error) = &built {
+        eprintln!("without the Go original of the process scheduler: {error}");
+    }
+    built.ok().flatten()
 }
 
 /// Builds Erlang's side, where `erlc` is in the path. Where its modules are.

@@ -1,12 +1,14 @@
 //! Processes whose commands are completed from outside, by this thread: those with state in the
 //! cache, sixteen at a time, like a device that coalesces interrupts; and those that get messages
-//! meanwhile, which are kept and do not wake them.
+//! meanwhile, which are kept and do not wake them. And processes that this thread executes, one
+//! after the other, whose command a task of the same scheduler completes.
 
 use std::hint::black_box;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-use filch_scheduler::{Completion, Event, Scheduler};
+use filch_actors::prelude::*;
+use filch_scheduler::{Completion, Context, Event, Events, Scheduler, StepOutput, from_fn};
 use futures_lite::future::block_on;
 use tokio::sync::{mpsc as mailbox, oneshot};
 
@@ -171,5 +173,51 @@ fn kept<P, S: Fn(u64), R: FnOnce()>(
             release();
         }
         per_operation(elapsed, waiters * KEPT)
+    })
+}
+
+pub(super) fn filch_executes(workers: usize, executions: u64) -> impl FnMut() -> f64 {
+    let scheduler = move || {
+        let scheduler = Scheduler::builder().workers(workers);
+        let scheduler = scheduler.handler(|(), completion: Completion<Of<u64>>| {
+            let scheduler = completion.handle().clone();
+            drop(scheduler.spawn(async move { completion.complete(0) }));
+        });
+        scheduler.build().expect("the system gives threads")
+    };
+    keeping(scheduler, move |scheduler: &Filch| {
+        cost(executions, || {
+            for number in 0..executions {
+                let process = from_fn(
+                    move |_: &Context<'_, _>, events: Events<'_, _>, out: &mut StepOutput<_>| {
+                        if events.len() > 0 {
+                            out.done(number);
+                        } else {
+                            out.yield_command(0, ());
+                            out.wait();
+                        }
+                        Ok(())
+                    },
+                );
+                let executed = (**scheduler).execute(process, "run", ());
+                assert_eq!(executed.ok(), Some(number));
+            }
+        })
+    })
+}
+
+pub(super) fn tokio_executes(workers: usize, executions: u64) -> impl FnMut() -> f64 {
+    let runtime = move || Tokio::with_workers(workers);
+    keeping(runtime, move |runtime| {
+        cost(executions, || {
+            for _ in 0..executions {
+                let task = runtime.spawn(async {
+                    let (command, completed) = oneshot::channel();
+                    drop(tokio::spawn(async { command.send(()) }));
+                    completed.await
+                });
+                block_on(task).expect("it ends").expect("it is completed");
+            }
+        })
     })
 }
