@@ -133,8 +133,8 @@ impl<P: Protocol> Cradle<'_, P> {
             let mail = (address, mailbox);
             supervise(Driver::new(inbox, mail, timers, plan, self.above, begun))
         });
-        // It reads no messages: they come back to their senders.
-        let mut submission = submission.trap_exits().mailbox(0);
+        // It reads no messages: they come back to their senders, also if these would wait.
+        let mut submission = submission.trap_exits().without_mailbox();
         if let Some(name) = self.name {
             submission = submission.name(name);
         }
@@ -162,15 +162,17 @@ impl<P: Protocol> Child<P> {
             let plan = make().plan();
             let plan = plan.map_err(|error| NotMade::Because(ExitReason::not_started(&error)))?;
             let cradle = Cradle {
-                scheduler: birth.scheduler,
-                timers: birth.timers,
-                name: birth.name,
+                scheduler: &birth.scheduler,
+                timers: &birth.timers,
+                name: birth.name.as_deref(),
                 above: Some(birth.supervisor),
             };
             let begun = Begun::Above(birth.above.clone(), birth.child, birth.life);
             cradle.spawn(plan, begun)
         });
-        child.named(name).shutdown(Shutdown::Unlimited)
+        let mut child = child.named(name).shutdown(Shutdown::Unlimited);
+        child.0.make.is_supervisor = true;
+        child
     }
 }
 
