@@ -75,7 +75,7 @@ impl Timers {
         deadline: Instant,
         completion: Completion<P>,
         reply: P::Reply,
-    ) -> Result<TimerKey, NotSet<(Completion<P>, P::Reply)>> {
+    ) -> Result<TimerKey, NotCompleted<P>> {
         let timers = self.on_behalf_of(completion.handle().number());
         timers.call_at_while(
             deadline,
@@ -96,7 +96,7 @@ impl Timers {
         delay: Duration,
         completion: Completion<P>,
         reply: P::Reply,
-    ) -> Result<TimerKey, NotSet<(Completion<P>, P::Reply)>> {
+    ) -> Result<TimerKey, NotCompleted<P>> {
         self.complete_at(self.after(delay), completion, reply)
     }
 
@@ -105,6 +105,10 @@ impl Timers {
     /// # Errors
     /// [`NotSet::Closed`], if the timers are shut down, with the completion, and a call that fails
     /// it so.
+    #[expect(
+        clippy::type_complexity,
+        reason = "the call has no name for another type"
+    )]
     pub fn deadline<P: Protocol>(
         &self,
         deadline: Instant,
@@ -294,6 +298,9 @@ impl fmt::Display for TimeoutError {
 }
 
 impl Error for TimeoutError {}
+
+/// The error of [`Timers::complete_at`]: the completion and its reply come back.
+pub type NotCompleted<P> = NotSet<(Completion<P>, <P as Protocol>::Reply)>;
 
 /// A [`Completion`] until its deadline, at which it fails by itself; from [`Timers::deadline`]. To
 /// complete it before, [take](filch_timers::Bounded::take) it out.

@@ -186,13 +186,8 @@ impl<P: Protocol> Child<P> {
     where
         F: FnMut(&Birth<P>) -> Result<Newborn<P>, NotMade> + Send + 'static,
     {
-        let mut contained = Contained(Some(make));
-        let make: Box<MakeProcess<P>> = Box::new(move |birth| match &mut contained.0 {
-            Some(make) => make(birth),
-            None => unreachable!("it is there until the drop"),
-        });
         let make = Maker {
-            make: Arc::new(Mutex::new(Some(make))),
+            make: Arc::new(Mutex::new(Some(Box::new(make)))),
             pid: None,
             is_supervisor: false,
             below: None,
@@ -212,13 +207,11 @@ impl<P: Protocol> Child<P> {
     }
 }
 
-/// Contains a panic in the drop of a child's maker. That destructor is the user's code: its panic
-/// would end the supervisor, and with it the other children.
-struct Contained<M>(Option<M>);
-
-impl<M> Drop for Contained<M> {
+impl<P: Protocol> Drop for Maker<P> {
+    /// Contains a panic in the destructor of the user's closure: it would end the supervisor, and
+    /// with it the other children. Of a start that goes on, it ends the process that starts.
     fn drop(&mut self) {
-        drop_contained(self.0.take());
+        drop_contained(lock(&self.make).take());
     }
 }
 

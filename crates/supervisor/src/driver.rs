@@ -9,17 +9,17 @@ use std::time::Instant;
 
 use filch_actors::timers::{Sleep, Timers};
 use filch_actors::{HandleExt, Inbox};
-use filch_scheduler::{Event as Told, ExitReason, HandedBack, Handle, Pid, Protocol};
+use filch_scheduler::{Event as Told, ExitReason, HandedBack, Pid, Protocol};
 
 use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
 use crate::error::{NotAdded, SupervisorError};
-use crate::handle::SupervisorHandle;
 use crate::info::{ChildInfo, ChildState};
 use crate::mail::{Change, Mail, Mailbox, Reply};
 use crate::plan::child::{ChildId, ChildRef, Life};
 use crate::plan::event::{Action, Event, Failure};
 use crate::plan::machine::Plan;
 use crate::plan::request::{Answer, ChildError, Request, RequestId};
+use crate::supervisor::{Begun, EndsProcess};
 
 /// The process of a supervisor.
 pub(crate) struct Driver<P: Protocol> {
@@ -45,30 +45,14 @@ pub(crate) struct Driver<P: Protocol> {
     replies: BTreeMap<RequestId, Requested<P>>,
 }
 
-/// Ends the process of a supervisor with its driver: an upgrade would have it go on, and nobody
-/// look after the children.
-struct EndsProcess<P: Protocol>(Handle<P>, Pid);
-
-impl<P: Protocol> Drop for EndsProcess<P> {
-    fn drop(&mut self) {
-        // Refused if it is ending anyway.
-        let _ = self.0.terminate(self.1);
-    }
-}
-
-/// The receiver of the news that all children have been started.
-pub(crate) enum Begun<P: Protocol> {
-    /// The caller that starts it.
-    Answer(Reply<SupervisorHandle<P>, SupervisorError>),
-    /// The supervisor above, and the child and the life that this supervisor is.
-    Above(Address<P>, ChildId, Life),
-}
-
 /// A request that has not been answered.
 enum Requested<P: Protocol> {
     Start(Reply<ChildId, NotAdded<Child<P>>>),
     Change(Reply<ChildId, ChildError>),
 }
+
+/// The outcome of a start; the address of a child that is a supervisor.
+type Made<P> = Result<Option<Address<P>>, NotMade>;
 
 /// An event that the process waits for.
 enum Happened<P: Protocol> {
@@ -219,7 +203,7 @@ impl<P: Protocol> Driver<P> {
             }
             Mail::AwaitEnd(reply) => self.mail.tell_at_end(reply),
             Mail::Born(child, life, pid) => self.was_born(child, life, pid),
-            Mail::Made(child, life, made) => self.was_made(child, life, made),
+            Mail::Made(child, life, made) => self.was_made(child, life, made.map(|()| None)),
             Mail::Begun(child, life) => self.tell(Event::Started { child, life }),
         }
     }
@@ -314,16 +298,7 @@ impl<P: Protocol> Driver<P> {
             self.was_born(child, life, pid);
             below
         });
-        match made {
-            Ok(None) => self.was_made(child, life, Ok(())),
-            // A supervisor reports when it has begun.
-            Ok(below) => {
-                if let Some(known) = self.plan.child_mut(child) {
-                    known.spec.make.below = below;
-                }
-            }
-            Err(error) => self.was_made(child, life, Err(error)),
-        }
+        self.was_made(child, life, made);
     }
 
     /// Notes the process of a child; one whose start was given up meanwhile ends.
@@ -343,9 +318,16 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Reports the outcome of a start.
-    fn was_made(&mut self, child: ChildId, life: Life, made: Result<(), NotMade>) {
+    fn was_made(&mut self, child: ChildId, life: Life, made: Made<P>) {
         let reason = match made {
-            Ok(()) => return self.tell(Event::Started { child, life }),
+            Ok(None) => return self.tell(Event::Started { child, life }),
+            // A supervisor reports when it has begun.
+            Ok(below) => {
+                if let Some(known) = self.plan.child_mut(child) {
+                    known.spec.make.below = below;
+                }
+                return;
+            }
             Err(NotMade::ShutDown) => {
                 self.tell(Event::Stop);
                 ExitReason::ShutDown
@@ -386,18 +368,6 @@ impl<P: Protocol> Driver<P> {
         });
         if let Err(failure) = outcome {
             self.inbox.fail(failure);
-        }
-    }
-}
-
-impl<P: Protocol> Begun<P> {
-    fn tell(self, address: &Address<P>) {
-        match self {
-            Self::Answer(reply) => reply.tell(Ok(SupervisorHandle::new(address.clone()))),
-            Self::Above(above, child, life) => {
-                // If the supervisor above has ended, it ends this one.
-                above.send(Mail::Begun(child, life));
-            }
         }
     }
 }

@@ -11,7 +11,7 @@ use filch_scheduler::{Event, Events, Handle, Pid, Protocol, SendError};
 use filch_sync::panic::drop_all_contained;
 use filch_sync::{Arc, Mutex, lock};
 
-use crate::mailbox::drop_oldest::{DropOldestMailbox, Sender, tell};
+use crate::mailbox::drop_oldest::{DropOldestMailbox, Sender, is_message, tell};
 
 /// The events of a process that is an async function, and what it knows of the world; from
 /// [`HandleExt::spawn_with`](crate::HandleExt::spawn_with).
@@ -96,10 +96,6 @@ impl<P: Protocol> Unread<P> {
         let sender = latest.map(DropOldestMailbox::read);
         Some((event, sender))
     }
-}
-
-pub(crate) fn is_message<P: Protocol>(event: &Event<P>) -> bool {
-    matches!(event, Event::Message(_))
 }
 
 impl<P: Protocol> Inbox<P> {

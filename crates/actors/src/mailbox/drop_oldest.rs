@@ -15,8 +15,6 @@ use filch_scheduler::{Door, Event, MailboxPolicy, Protocol, SendError, TellSende
 use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Arc, Mutex, lock};
 
-use crate::future::inbox::is_message;
-
 /// The latest messages of one process, and those whose senders wait. An inbox has a clone.
 pub(crate) struct DropOldestMailbox<P: Protocol> {
     most: usize,
@@ -135,6 +133,10 @@ impl<P: Protocol> Clone for DropOldestMailbox<P> {
         let (most, state) = (self.most, Arc::clone(&self.state));
         Self { most, state }
     }
+}
+
+pub(crate) fn is_message<P: Protocol>(event: &Event<P>) -> bool {
+    matches!(event, Event::Message(_))
 }
 
 /// Tells the sender, if it waits. What it tells is user code.

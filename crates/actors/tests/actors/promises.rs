@@ -88,7 +88,8 @@ impl Stage {
                     opened.recv().unwrap();
                     if to_itself {
                         let (own, tell) = (context.pid(), tell_own.clone());
-                        let reply = move |sent| Ok(tell.send(told(sent)).unwrap());
+                        let reply =
+                            move |sent| tell.send(told(sent)).map_err(|error| error.to_string());
                         out.send_when_room(context, 0, own, Letter(1, None), reply);
                     }
                 }
@@ -219,7 +220,10 @@ fn sends(way: &str, when_full: WhenFull, is_function: bool) -> String {
         }
         "`out.call`" => {
             let heard = in_step(scheduler, move |context, out, tell| {
-                let reply = move |answer| Ok(tell.send(told_of_call(answer)).unwrap());
+                let reply = move |answer| {
+                    tell.send(told_of_call(answer))
+                        .map_err(|error| error.to_string())
+                };
                 out.call(context, 0, pid, call, reply);
             });
             stage.words(of_step(&heard, Told::Sent), never)
@@ -234,7 +238,7 @@ fn sends(way: &str, when_full: WhenFull, is_function: bool) -> String {
         }
         "`out.send_when_room`" => {
             let heard = in_step(scheduler, move |context, out, tell| {
-                let reply = move |sent| Ok(tell.send(told(sent)).unwrap());
+                let reply = move |sent| tell.send(told(sent)).map_err(|error| error.to_string());
                 out.send_when_room(context, 0, pid, Letter(1, None), reply);
             });
             stage.words(of_step(&heard, Told::Waits), || {

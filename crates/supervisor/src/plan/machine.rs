@@ -76,14 +76,10 @@ impl<M> Plan<M> {
             } => self.ended(child, life, reason, now),
             Event::Time => {
                 while let Some(action) = self.children.overdue(now) {
-                    let given_up = match action {
-                        Action::GiveUp { child, life } => Some((child, life)),
-                        _ => None,
-                    };
-                    self.actions.push_back(action);
-                    if let Some((child, life)) = given_up {
+                    if let Action::GiveUp { child, life } = action {
                         self.ended(child, life, ExitReason::StartTimedOut, now);
                     }
+                    self.actions.push_back(action);
                 }
             }
             Event::Request(id, request) if self.is_ending() => self.refuse(id, request),

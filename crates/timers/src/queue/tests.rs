@@ -80,7 +80,7 @@ fn an_interval_cancelled_while_it_fires_does_not_come_back() {
 }
 
 #[test]
-fn a_closed_queue_is_empty() {
+fn nothing_enters_a_closed_queue() {
     let start = Instant::now();
     let mut queue = Queue::default();
     queue.insert(start, Owner::NONE, every_second());
