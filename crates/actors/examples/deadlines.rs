@@ -51,7 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .handler({
             let timers = timers.clone();
             move |nap: Duration, completion: Completion<Naps>| {
-                timers.complete_after(nap, completion, ());
+                // Timers that are shut down hand the completion back; its drop ends the nap.
+                let _ = timers.complete_after(nap, completion, ());
             }
         })
         .build()?;

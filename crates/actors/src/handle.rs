@@ -281,9 +281,10 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     }
 
     /// Sends the process `to` a message at once. If its [mailbox](crate::SubmissionExt::mailbox) is
-    /// full, the message waits in order, whatever the mailbox's [policy](crate::WhenFull). The
-    /// future is ready when a step is given the message, or an async function reads it, or as soon
-    /// as there is room for it. Futures and [async functions](Self::spawn_with) await it, a thread
+    /// full, the message waits in order, whatever the mailbox's [policy](crate::WhenFull): see the
+    /// [table](crate#a-message-for-a-full-mailbox). The future is ready when a step is given the
+    /// message, or an async function reads it, or as soon as there is room for it, except where the
+    /// oldest are dropped. Futures and [async functions](Self::spawn_with) await it, a thread
     /// outside [waits](Sending::wait) for it, and a process yields it [as a
     /// command](crate::StepOutputExt::send_when_room).
     ///

@@ -64,8 +64,8 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
 
     /// As [`call`](Self::call), until the `deadline`: if there is no answer by then, `reply` gets
     /// [`CallError::NotYet`], and an answer that comes later is dropped. The message may be sent
-    /// even if the deadline has passed already. With timers that are shut down, every deadline has
-    /// passed.
+    /// even if the deadline has passed already. With timers that are shut down it is not, and comes
+    /// back with [`CallError::TimersClosed`].
     fn call_by<R: Send + 'static>(
         &mut self,
         context: &Context<'_, P>,

@@ -11,7 +11,7 @@ use crate::mailbox::counted::Counted;
 use crate::mailbox::drop_oldest::DropOldestMailbox;
 use crate::mailbox::when_full::WhenFull;
 use crate::registry;
-use crate::timers::{DeadlinePassed, Timers};
+use crate::timers::{EndByError, Timers};
 
 /// The options that this crate adds to a [`Submission`]: names, deadlines, mailboxes with a limit,
 /// and async functions.
@@ -32,15 +32,14 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
         self.into().condition(condition)
     }
 
-    /// Terminates it at the deadline, if it has not ended by then. If the deadline has passed, the
-    /// submission is refused.
+    /// Terminates it at the deadline, if it has not ended by then. If the deadline has passed, or
+    /// the timers are shut down, the submission is refused, with that [`EndByError`].
     fn deadline(self, at: Instant, timers: &'a Timers) -> Submission<'a, P, S> {
         self.into().condition(move |scheduler, pid| {
             if timers.now() >= at {
-                return Err(DeadlinePassed.into());
+                return Err(EndByError::Passed.into());
             }
-            timers.terminate_at(at, scheduler, pid);
-            Ok(())
+            Ok(timers.terminate_at(at, scheduler, pid)?)
         })
     }
 

@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 use std::{fmt, io, ops};
 
 pub use filch_timers::{
-    Alarm, Clock, FakeClock, Sleep, SystemClock, Ticks, TimerGuard, TimerKey, TimersClosed,
-    ZeroPeriod, after,
+    Alarm, Clock, FakeClock, NotSet, Sleep, SystemClock, Ticks, TimerGuard, TimerKey, TimersClosed,
+    after,
 };
 
 use filch_sync::panic::drop_contained;
@@ -67,40 +67,54 @@ impl Timers {
 
     /// Completes the command with `reply` at the `deadline`. If that has passed: at once, on the
     /// thread that fires timers; on a clock that is moved by hand, at its next move.
+    ///
+    /// # Errors
+    /// [`NotSet::Closed`], with both, if the timers are shut down.
     pub fn complete_at<P: Protocol>(
         &self,
         deadline: Instant,
         completion: Completion<P>,
         reply: P::Reply,
-    ) -> TimerKey {
+    ) -> Result<TimerKey, NotCompleted<P>> {
         let timers = self.on_behalf_of(completion.handle().number());
         timers.call_at_while(
             deadline,
-            completion,
-            |completion| completion.is_wanted(),
-            |completion| {
+            (completion, reply),
+            |(completion, _)| completion.is_wanted(),
+            |(completion, reply)| {
                 completion.complete(reply);
             },
         )
     }
 
     /// Completes the command as [`complete_at`](Self::complete_at) does, `delay` from now.
+    ///
+    /// # Errors
+    /// As [`complete_at`](Self::complete_at).
     pub fn complete_after<P: Protocol>(
         &self,
         delay: Duration,
         completion: Completion<P>,
         reply: P::Reply,
-    ) -> TimerKey {
+    ) -> Result<TimerKey, NotCompleted<P>> {
         self.complete_at(self.after(delay), completion, reply)
     }
 
     /// Gives a command a deadline: if it is not completed by then, it fails with `error`.
+    ///
+    /// # Errors
+    /// [`NotSet::Closed`], if the timers are shut down, with the completion, and a call that fails
+    /// it so.
+    #[expect(
+        clippy::type_complexity,
+        reason = "the call has no name for another type"
+    )]
     pub fn deadline<P: Protocol>(
         &self,
         deadline: Instant,
         completion: Completion<P>,
         error: P::Error,
-    ) -> Bounded<P> {
+    ) -> Result<Bounded<P>, NotSet<(Completion<P>, impl FnOnce(Completion<P>))>> {
         let timers = self.on_behalf_of(completion.handle().number());
         timers.bound(deadline, completion, |completion| completion.fail(error))
     }
@@ -132,39 +146,43 @@ impl Timers {
     /// `deadline` if it has not ended by then. The process is told both. Its end removes the timer.
     ///
     /// # Errors
-    /// [`NoSuchProcess`] if it has ended already, or never was.
+    /// [`EndByError`]; the process was not asked then.
     pub fn end_by<P: Protocol>(
         &self,
         deadline: Instant,
         scheduler: &Handle<P>,
         pid: Pid,
         reason: &str,
-    ) -> Result<(), NoSuchProcess> {
-        scheduler.ask_to_end(pid, Cancel::asked(reason, Some(deadline)))?;
-        self.terminate_at(deadline, scheduler, pid);
-        Ok(())
+    ) -> Result<(), EndByError> {
+        self.terminate_at(deadline, scheduler, pid)?;
+        let asked = scheduler.ask_to_end(pid, Cancel::asked(reason, Some(deadline)));
+        asked.map_err(EndByError::NoSuchProcess)
     }
 
     /// Sends `message` to the process `to` at the `deadline`, and drops it if it is
     /// [refused](filch_scheduler::Undelivered) then.
+    ///
+    /// # Errors
+    /// [`NotSet::Closed`], with the message, if the timers are shut down.
     pub fn send_at<P: Protocol>(
         &self,
         deadline: Instant,
         scheduler: &Handle<P>,
         to: Pid,
         message: P::Message,
-    ) -> TimerKey {
+    ) -> Result<TimerKey, NotSet<P::Message>> {
         let timers = self.on_behalf_of(scheduler.number());
-        timers.call_at_while(
+        let sent = timers.call_at_while(
             deadline,
-            scheduler.clone(),
-            move |scheduler| scheduler.takes_messages(to),
-            move |scheduler| {
+            (scheduler.clone(), message),
+            move |(scheduler, _)| scheduler.takes_messages(to),
+            move |(scheduler, message)| {
                 if let Err(refused) = scheduler.send(to, message) {
                     drop_contained(refused);
                 }
             },
-        )
+        );
+        sent.map_err(|refused| NotSet::Closed(refused.into_inner().1))
     }
 
     /// Sends the process `to` a message each `period`, the first after one period, until the timer
@@ -174,14 +192,15 @@ impl Timers {
     /// node has no route for now.
     ///
     /// # Errors
-    /// [`ZeroPeriod`], if the period is zero.
+    /// [`NotSet::ZeroPeriod`], if the period is zero; [`NotSet::Closed`], if the timers are shut
+    /// down. Both have a call that sends one message.
     pub fn interval<P: Protocol>(
         &self,
         period: Duration,
         scheduler: &Handle<P>,
         to: Pid,
         mut message: impl FnMut() -> P::Message + Send + 'static,
-    ) -> Result<TimerKey, ZeroPeriod> {
+    ) -> Result<TimerKey, NotSet<impl FnMut() -> bool>> {
         let scheduler = scheduler.clone();
         let timers = self.on_behalf_of(scheduler.number());
         timers.call_every(period, move || match scheduler.send(to, message()) {
@@ -206,29 +225,44 @@ impl Timers {
         deadline: Instant,
         scheduler: &Handle<P>,
         pid: Pid,
-    ) {
+    ) -> Result<(), EndByError> {
         let timers = self.on_behalf_of(scheduler.number());
         let terminated = scheduler.clone();
         let key = timers.call_at(deadline, move || {
             let _ = terminated.terminate(pid);
         });
+        let key = key.map_err(|_| EndByError::TimersClosed)?;
         let _ = scheduler.at_end(pid, move |_| {
             timers.cancel(key);
         });
+        Ok(())
     }
 }
 
-/// The error of a submission whose deadline has passed.
+/// The reason why a process was not [given a deadline](Timers::end_by). A
+/// [submission](crate::SubmissionExt::deadline) is refused with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeadlinePassed;
+#[non_exhaustive]
+pub enum EndByError {
+    /// It has ended already, or never was.
+    NoSuchProcess(NoSuchProcess),
+    /// The deadline of a process that was to be submitted has passed.
+    Passed,
+    /// The timers are shut down: they would not end it.
+    TimersClosed,
+}
 
-impl fmt::Display for DeadlinePassed {
+impl fmt::Display for EndByError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the deadline of the process has passed")
+        match self {
+            Self::NoSuchProcess(error) => error.fmt(f),
+            Self::Passed => f.write_str("the deadline of the process has passed"),
+            Self::TimersClosed => f.write_str("the timers of the deadline are shut down"),
+        }
     }
 }
 
-impl Error for DeadlinePassed {}
+impl Error for EndByError {}
 
 impl ops::Deref for Timers {
     type Target = filch_timers::Timers;
@@ -264,6 +298,9 @@ impl fmt::Display for TimeoutError {
 }
 
 impl Error for TimeoutError {}
+
+/// The error of [`Timers::complete_at`]: the completion and its reply come back.
+pub type NotCompleted<P> = NotSet<(Completion<P>, <P as Protocol>::Reply)>;
 
 /// A [`Completion`] until its deadline, at which it fails by itself; from [`Timers::deadline`]. To
 /// complete it before, [take](filch_timers::Bounded::take) it out.

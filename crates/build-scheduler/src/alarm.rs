@@ -56,7 +56,7 @@ impl Alarm {
         self.cancel();
         let ring = Arc::clone(&self.ring);
         let key = self.timers.call_at(due, move || ring());
-        self.set = Some((deadline, key));
+        self.set = key.ok().map(|key| (deadline, key));
     }
 
     /// Cancels the timer.

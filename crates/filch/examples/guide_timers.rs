@@ -34,13 +34,14 @@ fn start(timers: Timers) -> Result<Scheduler<Times>, Box<dyn Error + Send + Sync
     let unanswered: Arc<Mutex<Vec<Bounded<Times>>>> = Arc::default();
     let handler = move |command, completion: Completion<Times>| match command {
         Command::Sleep(delay) => {
-            timers.complete_after(delay, completion, ());
+            // Timers that are shut down hand the completion back. Its drop fails the command.
+            let _ = timers.complete_after(delay, completion, ());
         }
         Command::Ask => {
             let error = "no answer in a minute".to_owned();
             let bounded = timers.deadline(timers.now() + MINUTE, completion, error);
             // An answer would complete it; here none comes.
-            unanswered.lock().unwrap().push(bounded);
+            unanswered.lock().unwrap().extend(bounded);
         }
     };
     Ok(Scheduler::builder().workers(2).handler(handler).build()?)

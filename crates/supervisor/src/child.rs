@@ -3,14 +3,16 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use filch_actors::prelude::*;
 use filch_actors::timers::Timers;
 use filch_actors::{Inbox, SpawnError};
 use filch_scheduler::{ExitReason, Handle, NotAdmitted, Pid, Protocol, Submission, SubmitError};
-use filch_sync::panic::drop_contained;
+use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::{Mutex, lock};
 
-use crate::mail;
+use crate::mail::{self, Mail};
 use crate::plan::child::{ChildId, Life, Spec};
 use crate::settings::{Restart, Shutdown};
 
@@ -25,32 +27,59 @@ pub(crate) type Address<P> = mail::Address<Child<P>>;
 
 /// The maker of a child's processes, and the present process.
 pub(crate) struct Maker<P: Protocol> {
-    pub(crate) make: Box<Make<P>>,
+    pub(crate) make: Make<P>,
     pub(crate) pid: Option<Pid>,
+    pub(crate) is_supervisor: bool,
     /// The address of its mail, if it is a supervisor.
     pub(crate) below: Option<Address<P>>,
 }
 
-/// Makes a process, named and linked from its first moment.
-pub(crate) type Make<P> = dyn FnMut(Birth<'_, P>) -> Result<Newborn<P>, NotMade> + Send;
+/// Makes a process, named and linked from its first moment. A start that goes on has taken it out.
+pub(crate) type Make<P> = Arc<Mutex<Option<Box<MakeProcess<P>>>>>;
+
+type MakeProcess<P> = dyn FnMut(&Birth<P>) -> Result<Newborn<P>, NotMade> + Send;
 
 /// The surroundings of a new process.
-pub(crate) struct Birth<'a, P: Protocol> {
-    pub(crate) scheduler: &'a Handle<P>,
-    pub(crate) timers: &'a Timers,
-    pub(crate) name: Option<&'a str>,
+pub(crate) struct Birth<P: Protocol> {
+    pub(crate) scheduler: Handle<P>,
+    pub(crate) timers: Timers,
+    pub(crate) name: Option<Arc<str>>,
     pub(crate) child: ChildId,
     pub(crate) life: Life,
     /// The supervisor, and the address of its mail.
     pub(crate) supervisor: Pid,
-    pub(crate) above: &'a Address<P>,
+    pub(crate) above: Address<P>,
+    /// Set if the supervisor waits elsewhere.
+    pub(crate) has_limit: bool,
 }
 
-impl<'a, P: Protocol> Birth<'a, P> {
-    /// Links it to the supervisor, and names it.
-    fn tie<S>(&self, submission: Submission<'a, P, S>) -> Submission<'a, P, S> {
-        let submission = submission.linked_to(self.supervisor);
-        match self.name {
+impl<P: Protocol> Birth<P> {
+    /// Makes the process. Data that the user's closure left half changed stays so for the next
+    /// start.
+    pub(crate) fn make(&self, make: &Make<P>) -> Result<Newborn<P>, NotMade> {
+        let Some(mut taken) = lock(make).take() else {
+            let error = ExitReason::not_started(&"its last start has not returned");
+            return Err(NotMade::Because(error));
+        };
+        let made = catch_panic(|| taken(self)).unwrap_or_else(|message| {
+            let reason = ExitReason::Panicked(message.into());
+            Err(NotMade::Because(reason))
+        });
+        *lock(make) = Some(taken);
+        made
+    }
+
+    /// Links it to the supervisor, and names it. If that waits elsewhere, tells it the PID before
+    /// the `init` runs.
+    fn tie<'a, S>(&'a self, mut submission: Submission<'a, P, S>) -> Submission<'a, P, S> {
+        submission = submission.linked_to(self.supervisor);
+        if self.has_limit {
+            submission = submission.condition(|_, pid| {
+                self.above.send(Mail::Born(self.child, self.life, pid));
+                Ok(())
+            });
+        }
+        match &self.name {
             Some(name) => submission.name(name),
             None => submission,
         }
@@ -83,7 +112,8 @@ impl<P: Protocol> Child<P> {
     /// Makes a child whose processes are the submissions that `make` prepares:
     /// `Child::new("ledger", |scheduler| scheduler.submission(Ledger::new(), "run", ()))`.
     ///
-    /// The supervisor's process calls `make`, and the `init` of the process: both should be short.
+    /// The supervisor's process calls `make`, and the `init` of the process: both should be short,
+    /// or have a [limit](Self::start_within).
     pub fn new<F>(name: &str, make: F) -> Self
     where
         F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send + 'static,
@@ -98,7 +128,7 @@ impl<P: Protocol> Child<P> {
     {
         Self::with_maker(move |birth| {
             Ok(Newborn {
-                pid: birth.tie(make(birth.scheduler)).submit()?.pid(),
+                pid: birth.tie(make(&birth.scheduler)).submit()?.pid(),
                 below: None,
             })
         })
@@ -135,6 +165,18 @@ impl<P: Protocol> Child<P> {
         self
     }
 
+    /// Limits its start: the closure and the `init`, which a process for that alone then calls,
+    /// while the supervisor waits. After the limit the start has failed, with
+    /// [`ExitReason::StartTimedOut`], and the process ends before its first step, as soon as its
+    /// `init` returns; until then it may keep its name. One that is ended while it starts ends so,
+    /// too. Default: no limit. (OTP's start time-out.)
+    ///
+    /// It has no effect on a supervisor, whose children have limits of their own.
+    pub fn start_within(mut self, limit: Duration) -> Self {
+        self.0.start = (!self.0.make.is_supervisor).then_some(limit);
+        self
+    }
+
     /// Returns its name, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.0.name.as_deref()
@@ -142,21 +184,19 @@ impl<P: Protocol> Child<P> {
 
     pub(crate) fn with_maker<F>(make: F) -> Self
     where
-        F: FnMut(Birth<'_, P>) -> Result<Newborn<P>, NotMade> + Send + 'static,
+        F: FnMut(&Birth<P>) -> Result<Newborn<P>, NotMade> + Send + 'static,
     {
-        let mut contained = Contained(Some(make));
         let make = Maker {
-            make: Box::new(move |birth| match &mut contained.0 {
-                Some(make) => make(birth),
-                None => unreachable!("it is there until the drop"),
-            }),
+            make: Arc::new(Mutex::new(Some(Box::new(make)))),
             pid: None,
+            is_supervisor: false,
             below: None,
         };
         Self(Spec {
             name: None,
             restart: Restart::default(),
             shutdown: Shutdown::default(),
+            start: None,
             make,
         })
     }
@@ -167,13 +207,11 @@ impl<P: Protocol> Child<P> {
     }
 }
 
-/// Contains a panic in the drop of a child's maker. That destructor is the user's code: its panic
-/// would end the supervisor, and with it the other children.
-struct Contained<M>(Option<M>);
-
-impl<M> Drop for Contained<M> {
+impl<P: Protocol> Drop for Maker<P> {
+    /// Contains a panic in the destructor of the user's closure: it would end the supervisor, and
+    /// with it the other children. Of a start that goes on, it ends the process that starts.
     fn drop(&mut self) {
-        drop_contained(self.0.take());
+        drop_contained(lock(&self.make).take());
     }
 }
 

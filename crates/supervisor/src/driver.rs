@@ -3,26 +3,28 @@
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use filch_actors::Inbox;
 use filch_actors::timers::{Sleep, Timers};
+use filch_actors::{HandleExt, Inbox};
 use filch_scheduler::{Event as Told, ExitReason, HandedBack, Pid, Protocol};
-use filch_sync::panic::catch_panic;
 
 use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
 use crate::error::{NotAdded, SupervisorError};
-use crate::handle::SupervisorHandle;
 use crate::info::{ChildInfo, ChildState};
 use crate::mail::{Change, Mail, Mailbox, Reply};
-use crate::plan::child::{ChildId, ChildRef, Life, Spec};
+use crate::plan::child::{ChildId, ChildRef, Life};
 use crate::plan::event::{Action, Event, Failure};
 use crate::plan::machine::Plan;
 use crate::plan::request::{Answer, ChildError, Request, RequestId};
+use crate::supervisor::{Begun, EndsProcess};
 
 /// The process of a supervisor.
 pub(crate) struct Driver<P: Protocol> {
+    /// The first to be dropped: before anyone is told.
+    _guard: EndsProcess<P>,
     inbox: Inbox<P>,
     mail: Mailbox<Child<P>>,
     /// The address to which children that are supervisors send their mail.
@@ -33,6 +35,8 @@ pub(crate) struct Driver<P: Protocol> {
     plan: Plan<Maker<P>>,
     /// The child and the life of each process.
     lives: BTreeMap<Pid, (ChildId, Life)>,
+    /// The process of the last start.
+    starting: Option<Pid>,
     /// The supervisor above.
     above: Option<Pid>,
     /// Taken when it has begun.
@@ -41,19 +45,14 @@ pub(crate) struct Driver<P: Protocol> {
     replies: BTreeMap<RequestId, Requested<P>>,
 }
 
-/// The receiver of the news that all children have been started.
-pub(crate) enum Begun<P: Protocol> {
-    /// The caller that starts it.
-    Answer(Reply<SupervisorHandle<P>, SupervisorError>),
-    /// The supervisor above, and the child and the life that this supervisor is.
-    Above(Address<P>, ChildId, Life),
-}
-
 /// A request that has not been answered.
 enum Requested<P: Protocol> {
     Start(Reply<ChildId, NotAdded<Child<P>>>),
     Change(Reply<ChildId, ChildError>),
 }
+
+/// The outcome of a start; the address of a child that is a supervisor.
+type Made<P> = Result<Option<Address<P>>, NotMade>;
 
 /// An event that the process waits for.
 enum Happened<P: Protocol> {
@@ -90,7 +89,9 @@ impl<P: Protocol> Driver<P> {
         above: Option<Pid>,
         begun: Begun<P>,
     ) -> Self {
+        let _guard = EndsProcess(inbox.handle().clone(), inbox.pid());
         Self {
+            _guard,
             inbox,
             mail,
             address,
@@ -98,6 +99,7 @@ impl<P: Protocol> Driver<P> {
             sleep: None,
             plan,
             lives: BTreeMap::new(),
+            starting: None,
             above,
             begun: Some(begun),
             requests: 0,
@@ -147,10 +149,20 @@ impl<P: Protocol> Driver<P> {
 
     /// Handles the end of a linked process.
     fn has_ended(&mut self, pid: Pid, reason: ExitReason) {
+        if !self.lives.contains_key(&pid) && self.above != Some(pid) {
+            // The news of its birth was sent before.
+            while let Some(mail) = self.mail.try_next() {
+                self.read(mail);
+            }
+        }
         if let Some((child, life)) = self.lives.remove(&pid) {
             if let Some(known) = self.plan.child_mut(child) {
                 known.spec.make.pid = None;
                 known.spec.make.below = None;
+                if !known.spec.make.is_supervisor {
+                    // It was linked, so it had been started.
+                    self.tell(Event::Started { child, life });
+                }
             }
             self.tell(Event::Ended {
                 child,
@@ -190,6 +202,8 @@ impl<P: Protocol> Driver<P> {
                 self.tell(Event::Stop);
             }
             Mail::AwaitEnd(reply) => self.mail.tell_at_end(reply),
+            Mail::Born(child, life, pid) => self.was_born(child, life, pid),
+            Mail::Made(child, life, made) => self.was_made(child, life, made.map(|()| None)),
             Mail::Begun(child, life) => self.tell(Event::Started { child, life }),
         }
     }
@@ -228,6 +242,12 @@ impl<P: Protocol> Driver<P> {
                         let _ = self.inbox.handle().terminate(pid);
                     }
                 }
+                Action::GiveUp { child, .. } => {
+                    if let Some(pid) = self.forget_start(child) {
+                        // As above.
+                        let _ = self.inbox.handle().terminate(pid);
+                    }
+                }
                 Action::Begun => {
                     if let Some(begun) = self.begun.take() {
                         begun.tell(&self.address);
@@ -252,31 +272,59 @@ impl<P: Protocol> Driver<P> {
         let Some(known) = self.plan.child_mut(child) else {
             return;
         };
-        let Spec {
-            name, make: maker, ..
-        } = &mut known.spec;
+        let make = Arc::clone(&known.spec.make.make);
+        self.starting = None;
         let birth = Birth {
-            scheduler: self.inbox.handle(),
-            timers: &self.timers,
-            name: name.as_deref(),
+            scheduler: self.inbox.handle().clone(),
+            timers: self.timers.clone(),
+            name: known.spec.name.clone(),
             child,
             life,
             supervisor: self.inbox.pid(),
-            above: &self.address,
+            above: self.address.clone(),
+            has_limit: known.spec.start.is_some(),
         };
-        // Data that the user's closure left half changed stays so for the next start.
-        let made = catch_panic(|| (maker.make)(birth)).unwrap_or_else(|message| {
-            let reason = ExitReason::Panicked(message.into());
-            Err(NotMade::Because(reason))
+        if birth.has_limit {
+            let made = async move {
+                let made = birth.make(&make).map(drop);
+                birth.above.send(Mail::Made(child, life, made));
+            };
+            if let Err(error) = self.inbox.handle().spawn(made) {
+                self.was_made(child, life, Err(error.into()));
+            }
+            return;
+        }
+        let made = birth.make(&make).map(|Newborn { pid, below }| {
+            self.was_born(child, life, pid);
+            below
         });
-        let reason = match made {
-            Ok(Newborn { pid, below }) => {
-                let is_supervisor = below.is_some();
-                maker.pid = Some(pid);
-                maker.below = below;
+        self.was_made(child, life, made);
+    }
+
+    /// Notes the process of a child; one whose start was given up meanwhile ends.
+    fn was_born(&mut self, child: ChildId, life: Life, pid: Pid) {
+        let known = self.plan.child_mut(child);
+        match known.filter(|known| known.state.life() == Some(life)) {
+            Some(known) => {
+                known.spec.make.pid = Some(pid);
                 self.lives.insert(pid, (child, life));
-                if !is_supervisor {
-                    self.tell(Event::Started { child, life });
+                self.starting = Some(pid);
+            }
+            None => {
+                // Refused if it has ended.
+                let _ = self.inbox.handle().terminate(pid);
+            }
+        }
+    }
+
+    /// Reports the outcome of a start.
+    fn was_made(&mut self, child: ChildId, life: Life, made: Made<P>) {
+        let reason = match made {
+            Ok(None) => return self.tell(Event::Started { child, life }),
+            // A supervisor reports when it has begun.
+            Ok(below) => {
+                if let Some(known) = self.plan.child_mut(child) {
+                    known.spec.make.below = below;
                 }
                 return;
             }
@@ -286,11 +334,23 @@ impl<P: Protocol> Driver<P> {
             }
             Err(NotMade::Because(reason)) => reason,
         };
+        if (self.starting).is_some_and(|pid| self.lives.get(&pid) == Some(&(child, life))) {
+            self.forget_start(child);
+        }
         self.tell(Event::Ended {
             child,
             life,
             reason,
         });
+    }
+
+    /// Forgets the process of the child that is being started, and returns it.
+    fn forget_start(&mut self, child: ChildId) -> Option<Pid> {
+        if let Some(known) = self.plan.child_mut(child) {
+            known.spec.make.pid = None;
+        }
+        let pid = self.starting.take()?;
+        self.lives.remove(&pid).map(|_| pid)
     }
 
     /// Ends the supervisor, and answers everyone who has asked, is asking, or will.
@@ -308,18 +368,6 @@ impl<P: Protocol> Driver<P> {
         });
         if let Err(failure) = outcome {
             self.inbox.fail(failure);
-        }
-    }
-}
-
-impl<P: Protocol> Begun<P> {
-    fn tell(self, address: &Address<P>) {
-        match self {
-            Self::Answer(reply) => reply.tell(Ok(SupervisorHandle::new(address.clone()))),
-            Self::Above(above, child, life) => {
-                // If the supervisor above has ended, it ends this one.
-                above.send(Mail::Begun(child, life));
-            }
         }
     }
 }

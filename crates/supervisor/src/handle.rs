@@ -76,7 +76,8 @@ impl<P: Protocol> SupervisorHandle<P> {
     }
 
     /// Lists the children, in the order of their start. It is answered at once, even while the
-    /// supervisor does something else.
+    /// supervisor does something else, but for the `init` of a child whose start has no
+    /// [limit](Child::start_within).
     ///
     /// # Errors
     /// [`ChildError::Stopping`], if it has ended.

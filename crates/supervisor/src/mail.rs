@@ -4,8 +4,9 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use filch_event_queue::{Receiver, Sender, channel};
-use filch_scheduler::HandedBack;
+use filch_scheduler::{HandedBack, Pid};
 
+use crate::child::NotMade;
 use crate::error::{Gone, NotAdded, SupervisorError};
 use crate::info::ChildInfo;
 use crate::plan::child::{ChildId, ChildRef, Life};
@@ -28,6 +29,10 @@ pub(crate) enum Mail<C> {
     Stop(Reply<(), SupervisorError>),
     /// Answer when you have ended.
     AwaitEnd(Reply<(), SupervisorError>),
+    /// A child has this process, whose `init` is to run.
+    Born(ChildId, Life, Pid),
+    /// The start of a child that has a limit has returned.
+    Made(ChildId, Life, Result<(), NotMade>),
     /// A child that is a supervisor has begun.
     Begun(ChildId, Life),
 }
@@ -96,6 +101,11 @@ impl<C: Send> Mailbox<C> {
             Poll::Ready(Some(mail)) => Poll::Ready(mail),
             _ => Poll::Pending,
         }
+    }
+
+    /// Returns the next letter, if it has come.
+    pub(crate) fn try_next(&mut self) -> Option<Mail<C>> {
+        self.mail.try_recv().ok()
     }
 
     /// Keeps a reply to be sent when the supervisor has ended.

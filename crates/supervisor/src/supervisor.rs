@@ -8,12 +8,12 @@ use filch_actors::timers::Timers;
 use filch_promise::{Answer, answer};
 use filch_scheduler::{ExitReason, Handle, Pid, Protocol};
 
-use crate::child::{Child, Maker, Newborn, NotMade};
-use crate::driver::{Begun, Driver, supervise};
+use crate::child::{Address, Child, Maker, Newborn, NotMade};
+use crate::driver::{Driver, supervise};
 use crate::error::SupervisorError;
 use crate::handle::SupervisorHandle;
-use crate::mail::mailbox;
-use crate::plan::child::Spec;
+use crate::mail::{Mail, Reply, mailbox};
+use crate::plan::child::{ChildId, Life, Spec};
 use crate::plan::machine::{Plan, Rules};
 use crate::settings::{Backoff, Intensity, Shutdown, Strategy};
 
@@ -133,8 +133,8 @@ impl<P: Protocol> Cradle<'_, P> {
             let mail = (address, mailbox);
             supervise(Driver::new(inbox, mail, timers, plan, self.above, begun))
         });
-        // It reads no messages: they come back to their senders.
-        let mut submission = submission.trap_exits().mailbox(0);
+        // It reads no messages: they come back to their senders, also if these would wait.
+        let mut submission = submission.trap_exits().without_mailbox();
         if let Some(name) = self.name {
             submission = submission.name(name);
         }
@@ -145,6 +145,37 @@ impl<P: Protocol> Cradle<'_, P> {
             pid: submission.spawn()?.pid(),
             below: Some(below),
         })
+    }
+}
+
+/// The receiver of the news that all children have been started.
+pub(crate) enum Begun<P: Protocol> {
+    /// The caller that starts it.
+    Answer(Reply<SupervisorHandle<P>, SupervisorError>),
+    /// The supervisor above, and the child and the life that this supervisor is.
+    Above(Address<P>, ChildId, Life),
+}
+
+impl<P: Protocol> Begun<P> {
+    pub(crate) fn tell(self, address: &Address<P>) {
+        match self {
+            Self::Answer(reply) => reply.tell(Ok(SupervisorHandle::new(address.clone()))),
+            Self::Above(above, child, life) => {
+                // If the supervisor above has ended, it ends this one.
+                above.send(Mail::Begun(child, life));
+            }
+        }
+    }
+}
+
+/// Ends the process of a supervisor with its driver: an upgrade would have it go on, and nobody
+/// look after the children.
+pub(crate) struct EndsProcess<P: Protocol>(pub(crate) Handle<P>, pub(crate) Pid);
+
+impl<P: Protocol> Drop for EndsProcess<P> {
+    fn drop(&mut self) {
+        // Refused if it is ending anyway.
+        let _ = self.0.terminate(self.1);
     }
 }
 
@@ -162,15 +193,17 @@ impl<P: Protocol> Child<P> {
             let plan = make().plan();
             let plan = plan.map_err(|error| NotMade::Because(ExitReason::not_started(&error)))?;
             let cradle = Cradle {
-                scheduler: birth.scheduler,
-                timers: birth.timers,
-                name: birth.name,
+                scheduler: &birth.scheduler,
+                timers: &birth.timers,
+                name: birth.name.as_deref(),
                 above: Some(birth.supervisor),
             };
             let begun = Begun::Above(birth.above.clone(), birth.child, birth.life);
             cradle.spawn(plan, begun)
         });
-        child.named(name).shutdown(Shutdown::Unlimited)
+        let mut child = child.named(name).shutdown(Shutdown::Unlimited);
+        child.0.make.is_supervisor = true;
+        child
     }
 }
 

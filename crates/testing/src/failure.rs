@@ -42,9 +42,9 @@ impl fmt::Display for Failure {
         let test = test.unwrap_or("NAME");
         write!(
             f,
-            "schedule {number}, which is {seed}, has failed: {message}\nTo run this one again:\n  \
-             FILCH_TESTING_SEED={seed} RUSTFLAGS=\"--cfg shuttle\" cargo test --target-dir \
-             target/shuttle {test}"
+            "schedule {number}, which is {seed}, has failed: {message}\nTo run this one again, and \
+             not by the seed that shuttle prints:\n  FILCH_TESTING_SEED={seed} \
+             RUSTFLAGS=\"--cfg shuttle\" cargo test --target-dir target/shuttle {test}"
         )
     }
 }

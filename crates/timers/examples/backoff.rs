@@ -19,12 +19,12 @@ fn with_backoff(timers: &Timers, mut attempt: impl FnMut() -> bool) -> u32 {
     let mut attempts = 1;
     while !attempt() {
         let (wake, woken) = mpsc::channel();
-        timers.call_after(pause, move || {
+        let set = timers.call_after(pause, move || {
             // Fails if nobody waits any more.
             let _ = wake.send(());
         });
-        if woken.recv().is_err() {
-            // The timers were shut down, and have dropped the call.
+        if set.is_err() || woken.recv().is_err() {
+            // The timers are shut down, and have handed the call back, or dropped it.
             break;
         }
         pause = LONGEST_PAUSE.min(2 * pause);

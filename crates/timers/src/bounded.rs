@@ -47,7 +47,8 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// Takes the value; `None` if the deadline came first, or the timers were shut down. Wait-free.
+    /// Takes the value; `None` if the deadline came first, or the timers were shut down since.
+    /// Wait-free.
     pub fn take(mut self) -> Option<T> {
         self.value.take().and_then(TakeOnce::take)
     }

@@ -22,7 +22,8 @@ use crate::clock::{Alarm, Clock, Ticks};
 /// let timers = Timers::with_clock(clock.clone())?;
 /// let (give, take) = std::sync::mpsc::channel();
 /// std::thread::spawn(move || {
-///     timers.call_after(Duration::from_secs(3600), move || give.send("an hour").unwrap());
+///     let call = move || give.send("an hour").unwrap();
+///     let _timer = timers.call_after(Duration::from_secs(3600), call);
 ///     std::thread::park(); // keeps the timers
 /// });
 /// clock.block_until(1);

@@ -26,4 +26,4 @@ pub use sleep::{Sleep, TimersClosed};
 pub use timer_thread::RunningTimer;
 #[doc(hidden)] // for the schedulers, whose handlers own timers
 pub use timer_thread::{TimerThread, drop_with_timers};
-pub use timers::{Timers, ZeroPeriod};
+pub use timers::{NotSet, Timers};

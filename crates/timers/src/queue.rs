@@ -13,11 +13,6 @@ use crate::looks::Looks;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimerKey(u64);
 
-impl TimerKey {
-    /// The key of no timer: their numbers count from 0.
-    pub(crate) const NONE: Self = Self(u64::MAX);
-}
-
 /// The action of a timer that fires.
 pub(super) enum Action {
     /// Makes this call, once.
@@ -85,20 +80,10 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds a timer and returns its key, which no other timer in the program has.
-    ///
-    /// # Errors
-    /// The action, if the queue is closed.
-    pub(super) fn insert(
-        &mut self,
-        deadline: Instant,
-        owner: Owner,
-        action: Action,
-    ) -> Result<TimerKey, Action> {
+    /// Adds a timer and returns its key, which no other timer in the program has. The queue is not
+    /// [closed](Self::is_closed).
+    pub(super) fn insert(&mut self, deadline: Instant, owner: Owner, action: Action) -> TimerKey {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        if self.closed {
-            return Err(action);
-        }
         // ORDERING: Relaxed: the numbers only have to differ, and to ascend in this queue. Its
         // lock orders the calls, and one atomic's values never go back.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -112,7 +97,7 @@ impl Queue {
             action: Some(action),
         };
         self.timers.insert(number, pending);
-        Ok(TimerKey(number))
+        TimerKey(number)
     }
 
     /// Takes the first timer that is due by `now`. An interval stays among the pending timers until
@@ -237,7 +222,7 @@ impl Queue {
         }
     }
 
-    /// Removes all timers, and refuses new ones from now on.
+    /// Removes all timers; none is to be added from now on.
     pub(super) fn close(&mut self) -> BTreeMap<u64, Pending> {
         self.closed = true;
         self.order.clear();

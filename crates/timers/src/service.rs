@@ -113,25 +113,29 @@ impl Service {
         self.shared.pending()
     }
 
-    /// Adds a timer.
+    /// Adds a timer, whose action `into_action` makes of what was given for it.
     ///
     /// # Errors
-    /// The action, after the shutdown.
-    pub(super) fn register(
+    /// What was given, after the shutdown.
+    pub(super) fn register<T>(
         &self,
         deadline: Instant,
         owner: Owner,
-        action: Action,
-    ) -> Result<TimerKey, Action> {
+        given: T,
+        into_action: impl FnOnce(T) -> Action,
+    ) -> Result<TimerKey, T> {
         let shared = &self.shared;
-        let sweeps = matches!(action, Action::While(_));
         let mut queue = shared.lock();
-        let unwanted = if sweeps {
-            [queue.sweep(), queue.sweep()]
-        } else {
-            [None, None]
+        if queue.is_closed() {
+            return Err(given);
+        }
+        // Under the lock, as an action does not come back: no user code runs in there.
+        let action = into_action(given);
+        let unwanted = match action {
+            Action::While(_) => [queue.sweep(), queue.sweep()],
+            _ => [None, None],
         };
-        let key = queue.insert(deadline, owner, action)?;
+        let key = queue.insert(deadline, owner, action);
         let wakes = queue.looks.wakes_for(deadline);
         let watched = queue.watchers > 0;
         drop(queue);

@@ -49,9 +49,9 @@ impl Future for Sleep {
         let pending = match self.key {
             Some(key) => self.service.rewake(key, waker),
             None => {
-                let action = Action::Wake(waker);
-                let registered = self.service.register(self.deadline, Owner::NONE, action);
-                self.key = registered.ok();
+                let deadline = self.deadline;
+                let set = (self.service).register(deadline, Owner::NONE, waker, Action::Wake);
+                self.key = set.ok();
                 self.key.is_some()
             }
         };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use filch_promise::take_once;
-use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::panic::catch_panic;
 
 use crate::bounded::{Bounded, Limit};
 use crate::clock::{Clock, SystemClock};
@@ -81,16 +81,27 @@ impl Timers {
 
     /// Makes `call` at the `deadline`, on the thread that fires timers; it should be short. If the
     /// deadline has passed: at once, on that thread; on a clock moved by hand, at its next move.
-    /// After the [shutdown](Self::shutdown) it is dropped instead.
     ///
     /// A panic in it is contained, and its message lost. It may drop any value, the timers too.
     /// Takes the timers' lock: O(log n).
-    pub fn call_at(&self, deadline: Instant, call: impl FnOnce() + Send + 'static) -> TimerKey {
-        self.register_or_drop(deadline, Action::Once(Box::new(call)))
+    ///
+    /// # Errors
+    /// [`NotSet::Closed`], with the call, after the [shutdown](Self::shutdown).
+    pub fn call_at<F>(&self, deadline: Instant, call: F) -> Result<TimerKey, NotSet<F>>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        self.set(deadline, call, |call| Action::Once(Box::new(call)))
     }
 
     /// As [`call_at`](Self::call_at), `delay` from now.
-    pub fn call_after(&self, delay: Duration, call: impl FnOnce() + Send + 'static) -> TimerKey {
+    ///
+    /// # Errors
+    /// As [`call_at`](Self::call_at).
+    pub fn call_after<F>(&self, delay: Duration, call: F) -> Result<TimerKey, NotSet<F>>
+    where
+        F: FnOnce() + Send + 'static,
+    {
         self.call_at(self.after(delay), call)
     }
 
@@ -102,19 +113,23 @@ impl Timers {
     /// `is_wanted` is called under the timers' lock: it must be quick, and leave the timers alone.
     /// If it panics, the call is wanted. The values of cancelled timers are dropped on the thread
     /// that calls this.
+    ///
+    /// # Errors
+    /// [`NotSet::Closed`], with the value, after the [shutdown](Self::shutdown).
     pub fn call_at_while<T: Send + 'static>(
         &self,
         deadline: Instant,
         value: T,
         is_wanted: impl Fn(&T) -> bool + Send + 'static,
         call: impl FnOnce(T) + Send + 'static,
-    ) -> TimerKey {
-        let call = WhileWanted {
-            value,
-            is_wanted,
-            call,
-        };
-        self.register_or_drop(deadline, Action::While(Box::new(call)))
+    ) -> Result<TimerKey, NotSet<T>> {
+        self.set(deadline, value, |value| {
+            Action::While(Box::new(WhileWanted {
+                value,
+                is_wanted,
+                call,
+            }))
+        })
     }
 
     /// Makes `call` after each `period` until it returns `false`, panics, or the timer is
@@ -122,17 +137,16 @@ impl Timers {
     /// [`call_at`](Self::call_at).
     ///
     /// # Errors
-    /// [`ZeroPeriod`], if the period is zero.
-    pub fn call_every(
-        &self,
-        period: Duration,
-        call: impl FnMut() -> bool + Send + 'static,
-    ) -> Result<TimerKey, ZeroPeriod> {
+    /// [`NotSet::ZeroPeriod`], with the call, if the period is zero; [`NotSet::Closed`].
+    pub fn call_every<F>(&self, period: Duration, call: F) -> Result<TimerKey, NotSet<F>>
+    where
+        F: FnMut() -> bool + Send + 'static,
+    {
         if period.is_zero() {
-            return Err(ZeroPeriod);
+            return Err(NotSet::ZeroPeriod(call));
         }
-        let first = self.after(period);
-        Ok(self.register_or_drop(first, Action::Every(period, Box::new(call))))
+        let every = |call| Action::Every(period, Box::new(call));
+        self.set(self.after(period), call, every)
     }
 
     /// Returns a future that is ready `delay` from now.
@@ -157,16 +171,32 @@ impl Timers {
 
     /// Gives `value` a deadline: if nobody has [taken](Bounded::take) it by then, `call` gets it.
     /// If the timer is cancelled or shut down, the value is dropped.
-    pub fn bound<T: Send + 'static>(
+    ///
+    /// # Errors
+    /// [`NotSet::Closed`], with the value and the call, after the [shutdown](Self::shutdown).
+    pub fn bound<T: Send + 'static, F>(
         &self,
         deadline: Instant,
         value: T,
-        call: impl FnOnce(T) + Send + 'static,
-    ) -> Bounded<T> {
+        call: F,
+    ) -> Result<Bounded<T>, NotSet<(T, F)>>
+    where
+        F: FnOnce(T) + Send + 'static,
+    {
         let (value, limit) = take_once(value);
-        let limit = Limit::new(limit);
-        let key = self.call_at(deadline, move || limit.reached(call));
-        Bounded::new(value, self.guard(key))
+        let given = (Limit::new(limit), call);
+        match self.set(deadline, given, |(limit, call)| {
+            Action::Once(Box::new(move || limit.reached(call)))
+        }) {
+            Ok(key) => Ok(Bounded::new(value, self.guard(key))),
+            Err(refused) => {
+                // Before the limit goes, which would drop it.
+                let Some(value) = value.take() else {
+                    unreachable!("no timer has taken it")
+                };
+                Err(NotSet::Closed((value, refused.into_inner().1)))
+            }
+        }
     }
 
     /// Returns a guard that cancels the timer when it is dropped.
@@ -183,7 +213,7 @@ impl Timers {
         self.service.block_until(count);
     }
 
-    /// Cancels all pending timers, and drops later ones: a [`Sleep`] returns
+    /// Cancels all pending timers, and refuses later ones: a [`Sleep`] returns
     /// [`TimersClosed`](crate::TimersClosed). When it returns, the thread has ended.
     ///
     /// Blocks for as long as the running call takes, which may be for ever: see
@@ -205,14 +235,14 @@ impl Timers {
             .shutdown_by(Instant::now().checked_add(patience))
     }
 
-    fn register_or_drop(&self, deadline: Instant, action: Action) -> TimerKey {
-        match self.service.register(deadline, self.owner, action) {
-            Ok(key) => key,
-            Err(refused) => {
-                drop_contained(refused);
-                TimerKey::NONE
-            }
-        }
+    fn set<T>(
+        &self,
+        deadline: Instant,
+        given: T,
+        into_action: impl FnOnce(T) -> Action,
+    ) -> Result<TimerKey, NotSet<T>> {
+        let set = (self.service).register(deadline, self.owner, given, into_action);
+        set.map_err(NotSet::Closed)
     }
 }
 
@@ -248,14 +278,38 @@ impl fmt::Debug for Timers {
     }
 }
 
-/// An interval of no length would fire without end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ZeroPeriod;
+/// The error for a timer that was not set; what was given for it comes back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotSet<T> {
+    /// The timers are shut down: it would never fire.
+    Closed(T),
+    /// The period of an interval is zero: it would fire without end.
+    ZeroPeriod(T),
+}
 
-impl fmt::Display for ZeroPeriod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the period of an interval is zero: it would fire without end")
+impl<T> NotSet<T> {
+    /// Returns what was given for the timer.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Closed(given) | Self::ZeroPeriod(given) => given,
+        }
     }
 }
 
-impl Error for ZeroPeriod {}
+impl<T> fmt::Display for NotSet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed(_) => "the timers are shut down: it would never fire",
+            Self::ZeroPeriod(_) => "the period of an interval is zero: it would fire without end",
+        })
+    }
+}
+
+impl<T> fmt::Debug for NotSet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NotSet({self})")
+    }
+}
+
+impl<T> Error for NotSet<T> {}

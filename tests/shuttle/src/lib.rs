@@ -80,6 +80,19 @@ pub fn resizer<T: Send + 'static>(pool: &Arc<Processors<T>>) -> JoinHandle<()> {
     })
 }
 
+/// Says at a failure how it is repeated here. Shuttle's own words name its functions, and a seed
+/// that `--seed` does not take: it is that of one schedule.
+struct SaysHowToRepeat<'a>(&'a str);
+
+impl Drop for SaysHowToRepeat<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let test = self.0;
+            eprintln!("to repeat it: cargo xtask shuttle --replay <failing schedule> {test}");
+        }
+    }
+}
+
 fn run<T: Fn() + Send + Sync + 'static>(
     claim: &str,
     kind: &str,
@@ -92,8 +105,10 @@ fn run<T: Fn() + Send + Sync + 'static>(
     config.failure_persistence = FailurePersistence::Print;
     config.max_steps = MaxSteps::FailAfter(ENDLESS);
     config.silence_warnings = true;
+    let name = std::thread::current().name().unwrap_or("?").to_owned();
     let started = Instant::now();
     let ended = Arc::new(AtomicUsize::new(0));
+    let _repeat = SaysHowToRepeat(&name);
     Runner::new(scheduler, config).run({
         let ended = Arc::clone(&ended);
         move || {
@@ -101,7 +116,6 @@ fn run<T: Fn() + Send + Sync + 'static>(
             ended.fetch_add(1, Ordering::Relaxed);
         }
     });
-    let name = std::thread::current().name().unwrap_or("?").to_owned();
     println!(
         "schedules\t{name}\t{kind}\t{}\t{:.2}\t{claim}",
         ended.load(Ordering::Relaxed),

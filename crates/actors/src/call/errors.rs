@@ -52,6 +52,9 @@ pub enum CallError<P: Protocol> {
     /// A process has [called](crate::StepOutputExt::call) itself, and might have waited for ever.
     /// The message, which was not sent, comes back.
     ToItself(P::Message),
+    /// The timers of the [limit](crate::StepOutputExt::call_by) are shut down. The message, which
+    /// was not sent, comes back.
+    TimersClosed(P::Message),
 }
 
 impl<P: Protocol> fmt::Display for CallError<P> {
@@ -67,6 +70,7 @@ impl<P: Protocol> fmt::Display for CallError<P> {
                 "the process has called itself, and would wait for its own answer: send it a \
                  message instead",
             ),
+            Self::TimersClosed(_) => f.write_str("the timers of the call's limit are shut down"),
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn call<P: Protocol, R: Send + 'static>(
 ) {
     let outstanding = out.open_command(context, tag);
     outstanding.note_call(to, false);
-    make(context, to, message, Call { outstanding, reply });
+    make(context, to, message, Call { outstanding, reply }, true);
 }
 
 /// See [`StepOutputExt::call_by`](crate::StepOutputExt::call_by).
@@ -43,7 +43,10 @@ pub(crate) fn call_by<P: Protocol, R: Send + 'static>(
     outstanding.note_call(to, true);
     let call = Limited(Some(Call { outstanding, reply }), PhantomData);
     let timers = timers.on_behalf_of(context.number());
-    make(context, to, message, timers.bound(deadline, call, drop));
+    match timers.bound(deadline, call, drop) {
+        Ok(bounded) => make(context, to, message, bounded, true),
+        Err(refused) => make(context, to, message, refused.into_inner().0, false),
+    }
 }
 
 /// The function that turns the answer into the command's result.
@@ -91,9 +94,17 @@ impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Drop for Limited<P, R, F> {
     }
 }
 
+impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Ends<P, R> for Limited<P, R, F> {
+    fn end(mut self, result: Result<R, CallError<P>>) {
+        if let Some(call) = self.0.take() {
+            call.end(result);
+        }
+    }
+}
+
 impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Ends<P, R> for Bounded<Limited<P, R, F>> {
     fn end(self, result: Result<R, CallError<P>>) {
-        match self.take().and_then(|mut call| call.0.take()) {
+        match self.take() {
             Some(call) => call.end(result),
             // An answer that nobody wants any more: its destructor is user code.
             None => drop_contained(result),
@@ -101,12 +112,14 @@ impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Ends<P, R> for Bounded<Limi
     }
 }
 
-/// Makes the call. Its process shares it with the caller, to complete it if the message is refused.
+/// Makes the call, unless it cannot be limited. Its process shares it with the caller, to complete
+/// it if the message is refused.
 fn make<P: Protocol, R: Send + 'static, C: Ends<P, R>>(
     context: &Context<'_, P>,
     to: Pid,
     message: impl FnOnce(Caller<R>) -> P::Message,
     call: C,
+    is_made: bool,
 ) {
     let (own, callers) = take_once_with(call, Place::<R>::new());
     // SAFETY: the ways are those of an owner of this type, which they take over.
@@ -114,6 +127,8 @@ fn make<P: Protocol, R: Send + 'static, C: Ends<P, R>>(
     let message = message(Caller::process(waiting));
     let error = if to == context.pid() {
         CallError::ToItself(message)
+    } else if !is_made {
+        CallError::TimersClosed(message)
     } else {
         match context.send(to, message) {
             Ok(()) => return,

@@ -96,7 +96,7 @@ pub(crate) fn spawn_with<P: Protocol, S: Function<P>>(
     };
     let policy = place.policy().map(|policy| policy as &dyn Any);
     let latest = policy.and_then(|policy| policy.downcast_ref::<DropOldestMailbox<P>>());
-    let inbox = Inbox::new(scheduler, place.pid(), latest.map(DropOldestMailbox::most));
+    let inbox = Inbox::new(scheduler, place.pid(), latest.cloned());
     let mail = inbox.mail();
     // It may panic, and then nobody has the place.
     let future = match catch_panic(|| start.into_function()(inbox)) {

@@ -11,6 +11,8 @@ use filch_scheduler::{Event, Events, Handle, Pid, Protocol, SendError};
 use filch_sync::panic::drop_all_contained;
 use filch_sync::{Arc, Mutex, lock};
 
+use crate::mailbox::drop_oldest::{DropOldestMailbox, Sender, is_message, tell};
+
 /// The events of a process that is an async function, and what it knows of the world; from
 /// [`HandleExt::spawn_with`](crate::HandleExt::spawn_with).
 ///
@@ -28,8 +30,8 @@ pub(crate) struct Mail<P: Protocol>(Mutex<Unread<P>>);
 
 struct Unread<P: Protocol> {
     events: VecDeque<Event<P>>,
-    /// The number of latest messages to keep; `None` keeps all.
-    latest: Option<usize>,
+    /// The mailbox, if it keeps the latest messages; `None` keeps all.
+    latest: Option<DropOldestMailbox<P>>,
     /// The data address of the process's own waker, to recognize it.
     own: usize,
     /// The waker of the waiting code; `None` if that is the process's own, which is polled anyway.
@@ -57,7 +59,10 @@ impl<P: Protocol> Mail<P> {
         }
         unread.events.extend(events);
         let waker = unread.waker.take();
-        let too_many = unread.latest.and_then(|most| unread.take_oldest(most));
+        let Unread { events, latest, .. } = &mut *unread;
+        let too_many = latest
+            .as_ref()
+            .and_then(|latest| latest.take_oldest(events));
         drop(unread);
         if let Some(waker) = waker {
             waker.wake();
@@ -84,27 +89,18 @@ impl<P: Protocol> Mail<P> {
 }
 
 impl<P: Protocol> Unread<P> {
-    /// Takes out the oldest messages, so that `most` are left.
-    fn take_oldest(&mut self, most: usize) -> Option<VecDeque<Event<P>>> {
-        let messages = self.events.iter().filter(|event| is_message(event)).count();
-        let mut too_many = messages.checked_sub(most).filter(|&count| count > 0)?;
-        let (oldest, left) = mem::take(&mut self.events).into_iter().partition(|event| {
-            let goes = too_many > 0 && is_message(event);
-            too_many -= usize::from(goes);
-            goes
-        });
-        self.events = left;
-        Some(oldest)
+    /// Takes the next event; and its sender, which a mailbox with the latest messages keeps.
+    fn next(&mut self) -> Option<(Event<P>, Option<Sender<P>>)> {
+        let event = self.events.pop_front()?;
+        let latest = self.latest.as_ref().filter(|_| is_message(&event));
+        let sender = latest.map(DropOldestMailbox::read);
+        Some((event, sender))
     }
 }
 
-pub(crate) fn is_message<P: Protocol>(event: &Event<P>) -> bool {
-    matches!(event, Event::Message(_))
-}
-
 impl<P: Protocol> Inbox<P> {
-    /// Makes an empty one, which keeps the `latest` unread messages, or all.
-    pub(crate) fn new(handle: Handle<P>, pid: Pid, latest: Option<usize>) -> Self {
+    /// Makes an empty one, which keeps the unread messages that the `latest` would, or all.
+    pub(crate) fn new(handle: Handle<P>, pid: Pid, latest: Option<DropOldestMailbox<P>>) -> Self {
         let mail = Mail(Mutex::new(Unread {
             events: VecDeque::new(),
             latest,
@@ -156,10 +152,9 @@ impl<P: Protocol> Inbox<P> {
             drop(unread);
             return self.poll_by_another(context);
         }
-        if let Some(event) = unread.events.pop_front() {
+        if let Some(next) = unread.next() {
             drop(unread);
-            self.count(&event);
-            return Poll::Ready(event);
+            return Poll::Ready(self.count(next));
         }
         unread.awaited = true;
         let old = unread.waker.take();
@@ -173,10 +168,9 @@ impl<P: Protocol> Inbox<P> {
         // Not under the lock: another's waker is user code.
         let waker = context.waker().clone();
         let mut unread = lock(&self.mail.0);
-        if let Some(event) = unread.events.pop_front() {
+        if let Some(next) = unread.next() {
             drop(unread);
-            self.count(&event);
-            return Poll::Ready(event);
+            return Poll::Ready(self.count(next));
         }
         let old = unread.waker.replace(waker);
         drop(unread);
@@ -186,9 +180,8 @@ impl<P: Protocol> Inbox<P> {
 
     /// Returns the next event, if it has come. Never waits.
     pub fn try_next(&mut self) -> Option<Event<P>> {
-        let event = lock(&self.mail.0).events.pop_front()?;
-        self.count(&event);
-        Some(event)
+        let next = lock(&self.mail.0).next()?;
+        Some(self.count(next))
     }
 
     /// Makes the function fail with this error when it returns, whatever it returns, as a step that
@@ -225,11 +218,14 @@ impl<P: Protocol> Inbox<P> {
         drop(last);
     }
 
-    /// Gives back the mailbox room of a message that was read.
-    fn count(&self, event: &Event<P>) {
-        if is_message(event) {
-            self.handle.give_room(self.pid, 1);
+    /// Gives back the mailbox room of a message that was read, or tells its sender.
+    fn count(&self, (event, sender): (Event<P>, Option<Sender<P>>)) -> Event<P> {
+        match sender {
+            Some(sender) => tell(sender, Ok(())),
+            None if is_message(&event) => self.handle.give_room(self.pid, 1),
+            None => {}
         }
+        event
     }
 }
 

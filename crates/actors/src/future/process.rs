@@ -9,7 +9,8 @@ use filch_scheduler::{Context, Events, InitError, Process, Protocol, StepOutput}
 use filch_sync::Arc;
 use filch_sync::panic::drop_all_contained;
 
-use crate::future::inbox::{Mail, is_message};
+use crate::future::inbox::Mail;
+use crate::mailbox::drop_oldest::is_message;
 
 /// A future as a process: it lies in its slot, if it is small, and is polled there. Its output is
 /// the process's.

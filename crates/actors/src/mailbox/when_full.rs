@@ -5,8 +5,7 @@ use std::fmt;
 
 /// The fate of a message for which a [mailbox](crate::SubmissionExt::mailbox_with) has no room.
 ///
-/// It applies to `send`. [`send_when_room`](crate::StepOutputExt::send_when_room) waits for room
-/// instead, whatever the mailbox's choice.
+/// The crate's [table](crate#a-message-for-a-full-mailbox) says what each way to send makes of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhenFull {
     /// The message comes back, with [`Undelivered::Full`](filch_scheduler::Undelivered::Full).
@@ -14,9 +13,9 @@ pub enum WhenFull {
     Refuse,
     /// The message is dropped, and the sender is told that it was sent.
     DropNewest,
-    /// The message replaces the oldest one, which is dropped. These mailboxes have a lock: each
-    /// sender takes it for some instructions, and so does a worker that takes the messages out. It
-    /// takes all at once, so a step may be given more than its budget.
+    /// The message replaces the oldest one whose sender does not wait, which is dropped. These
+    /// mailboxes have a lock: each sender takes it for some instructions, and so does a worker that
+    /// takes the messages out. It takes all at once, so a step may be given more than its budget.
     DropOldest,
     /// The message comes back as with `Refuse`, and the process ends with [`MailboxFull`].
     End,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use filch_actors::prelude::*;
+use filch_actors::timers::EndByError;
 use filch_scheduler::{Event, NoSuchProcess};
 
 use crate::common::{Command, assert_terminated, scheduler, start, summing, waiting};
@@ -121,6 +122,7 @@ fn a_deadline_goes_with_its_process() {
     assert_eq!(asked.join().unwrap(), 0);
     assert_eq!(timers.pending(), 0);
     let late = timers.end_by(deadline, &scheduler, pid, "please");
-    assert_eq!(late, Err(NoSuchProcess { pid }));
+    let gone = NoSuchProcess { pid };
+    assert_eq!(late, Err(EndByError::NoSuchProcess(gone)));
     assert_eq!(timers.pending(), 0);
 }

@@ -5,9 +5,10 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use filch_actors::prelude::*;
-use filch_actors::{MailboxFull, WhenFull};
+use filch_actors::{MailboxFull, SendingError, WhenFull};
 use filch_scheduler::{
     Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered,
 };
@@ -106,7 +107,8 @@ fn what_a_dead_process_was_sent_is_not_the_next_ones() {
     assert_eq!(held.step(), [4]);
 }
 
-/// Also those in the function's inbox that it has not read.
+/// Also those in the function's inbox that it has not read; but none whose sender waits, and that
+/// is told when it has been read.
 #[test]
 fn the_oldest_are_dropped_that_a_function_has_not_read() {
     let scheduler = scheduler(2);
@@ -115,19 +117,28 @@ fn the_oldest_are_dropped_that_a_function_has_not_read() {
     let reader = scheduler
         .submission_with(|mut inbox| async move {
             gate.await.unwrap().unwrap();
-            [inbox.next().await, inbox.next().await]
+            [inbox.next().await, inbox.next().await, inbox.next().await]
         })
         .mailbox_with(2, WhenFull::DropOldest)
         .spawn()
         .unwrap();
     let pid = reader.pid();
-    for value in 0..5 {
-        scheduler.send(pid, (0, value)).unwrap();
+    let mut waits = None;
+    for value in 0..6 {
+        match value {
+            1 => waits = Some(scheduler.send_when_room(pid, (0, value))),
+            _ => scheduler.send(pid, (0, value)).unwrap(),
+        }
         // The next one comes in another turn.
         until(|| scheduler.info(pid).unwrap().undelivered == Some(0));
     }
+    let waits = waits.unwrap().wait_timeout(Duration::ZERO);
+    let Err(SendingError::NotYet(waits)) = waits else {
+        panic!("{waits:?}");
+    };
     begin.send(()).unwrap();
-    assert_eq!(values(&reader.join().unwrap()), [3, 4]);
+    waits.wait().unwrap();
+    assert_eq!(values(&reader.join().unwrap()), [1, 4, 5]);
     assert_eq!(scheduler.stats().dropped, 3);
 }
 
@@ -209,7 +220,8 @@ fn sender(to: filch_scheduler::Pid, from: usize, numbers: u64) -> impl Process<T
 fn senders_wait_for_room_and_keep_their_order() {
     const SENDERS: usize = 4;
     const NUMBERS: u64 = 2_000;
-    for when_full in [WhenFull::Refuse, WhenFull::DropNewest, WhenFull::End] {
+    use WhenFull::{DropNewest, DropOldest, End, Refuse};
+    for when_full in [Refuse, DropNewest, DropOldest, End] {
         let scheduler = scheduler(2);
         let reader = scheduler.submission_with(|mut inbox| async move {
             let mut next = HashMap::<usize, u64>::new();
@@ -256,10 +268,30 @@ fn nobody_overtakes_one_that_waits() {
     assert_eq!(held.step(), [2]);
 }
 
+/// A failure: what `send` sends later replaces a message whose sender waits.
+#[test]
+fn the_oldest_is_dropped_of_those_whose_senders_do_not_wait() {
+    let scheduler = scheduler(2);
+    let held = Held::new(&scheduler, 1, WhenFull::DropOldest);
+    let pid = held.process.pid();
+    scheduler.send(pid, (0, 0)).unwrap();
+    let waits = scheduler.send_when_room(pid, (0, 1));
+    (2..4).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
+    assert_eq!(scheduler.stats().dropped, 2);
+    assert_eq!(held.step(), [1, 3]);
+    waits.wait().unwrap();
+}
+
 #[test]
 fn what_waits_comes_back_when_the_process_ends() {
+    for when_full in [WhenFull::Refuse, WhenFull::DropOldest] {
+        comes_back_when_the_process_ends(when_full);
+    }
+}
+
+fn comes_back_when_the_process_ends(when_full: WhenFull) {
     let scheduler = scheduler(2);
-    let held = Held::new(&scheduler, 0, WhenFull::Refuse);
+    let held = Held::new(&scheduler, 0, when_full);
     let pid = held.process.pid();
     let (tell, told) = mpsc::channel();
     let process = start(&scheduler, move |context, events, out| {

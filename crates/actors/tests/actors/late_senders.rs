@@ -101,7 +101,8 @@ fn a_sender_is_told_of_a_step_that_is_tried_with_one_message() {
 /// It would wait for itself. The message is not dropped either, nor the process ended.
 #[test]
 fn a_process_does_not_wait_for_room_in_its_own_mailbox() {
-    for when_full in [WhenFull::Refuse, WhenFull::DropNewest, WhenFull::End] {
+    use WhenFull::{DropNewest, DropOldest, End, Refuse};
+    for when_full in [Refuse, DropNewest, DropOldest, End] {
         does_not_wait_for_itself(when_full);
     }
 }

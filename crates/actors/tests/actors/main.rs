@@ -24,6 +24,7 @@ mod names;
 mod nodes;
 mod ownership;
 mod process_calls;
+mod promises;
 mod ties;
 mod timer_races;
 mod timers;

@@ -44,10 +44,12 @@ fn a_timer_drops_the_scheduler_whose_handler_has_the_last_timers() {
     let (pass, passed) = mpsc::channel::<Scheduler<Test>>();
     let (say, ended) = mpsc::channel();
     let timers = Timers::new().unwrap();
-    timers.call_after(Duration::ZERO, move || {
-        drop(passed.recv().unwrap());
-        say.send(()).unwrap();
-    });
+    timers
+        .call_after(Duration::ZERO, move || {
+            drop(passed.recv().unwrap());
+            say.send(()).unwrap();
+        })
+        .unwrap();
     let (scheduler, gone) = owner_of(timers);
     pass.send(scheduler).unwrap();
     assert_eq!(ended.recv_timeout(HANGS), Ok(()));
@@ -59,9 +61,11 @@ fn a_timer_shuts_a_scheduler_down_that_it_outlives() {
     let (say, ended) = mpsc::channel();
     let timers = Timers::new().unwrap();
     let (scheduler, gone) = owner_of(timers.clone());
-    timers.call_after(Duration::ZERO, move || {
-        say.send(scheduler.shutdown(HANGS)).unwrap();
-    });
+    timers
+        .call_after(Duration::ZERO, move || {
+            say.send(scheduler.shutdown(HANGS)).unwrap();
+        })
+        .unwrap();
     let report = ended.recv_timeout(HANGS).unwrap();
     assert_eq!(report, Ok(ShutdownReport::default()));
     assert_eq!(gone.recv_timeout(HANGS), Ok(()));
@@ -120,11 +124,13 @@ fn two_services_drop_each_other() {
         told.send("ended").unwrap();
         Ok(0)
     });
-    timers.call_after(Duration::ZERO, move || {
-        say.send("begun").unwrap();
-        drop(threads_passed.recv().unwrap());
-        say.send("ended").unwrap();
-    });
+    timers
+        .call_after(Duration::ZERO, move || {
+            say.send("begun").unwrap();
+            drop(threads_passed.recv().unwrap());
+            say.send("ended").unwrap();
+        })
+        .unwrap();
     let twice = |what| (0..2).for_each(|_| assert_eq!(said.recv_timeout(HANGS), Ok(what)));
     twice("begun");
     pass_threads.send(threads).unwrap();

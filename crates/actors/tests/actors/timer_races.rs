@@ -1,13 +1,14 @@
 //! Processes' timers against other threads, futures, and the end.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use filch_actors::prelude::*;
-use filch_actors::timers::{Timers, TimersClosed};
-use filch_scheduler::{Completion, JoinError, ProcessError, Scheduler};
+use filch_actors::timers::{EndByError, TimeoutError, Timers, TimersClosed};
+use filch_scheduler::{Completion, JoinError, ProcessError, Scheduler, SubmitError};
 
-use crate::common::{Command, Test, assert_terminated, scheduler, start};
+use crate::common::{Command, Test, assert_terminated, scheduler, start, summing};
 use crate::timers::{SECOND, asked, failure, fake};
 
 /// One thread moves the clock past deadlines, the other completes: exactly one answers, and the
@@ -19,7 +20,9 @@ fn completing_races_with_the_deadline() {
     let scheduler = scheduler(2);
     for round in 0..ROUNDS {
         let (process, completion) = asked(&scheduler);
-        let bounded = timers.deadline(timers.now() + SECOND, completion, "late".to_owned());
+        let bounded = timers
+            .deadline(timers.now() + SECOND, completion, "late".to_owned())
+            .unwrap();
         let answered = std::thread::scope(|scope| {
             let moving = scope.spawn(|| clock.advance(SECOND));
             let answered = bounded.take().map(|completion| completion.complete(round));
@@ -35,16 +38,18 @@ fn completing_races_with_the_deadline() {
 }
 
 #[test]
-fn a_shutdown_drops_what_is_pending_and_what_comes_later() {
+fn a_shutdown_drops_what_is_pending() {
     for timers in [Timers::new().unwrap(), fake().1] {
         let scheduler = scheduler(2);
         let (process, completion) = asked(&scheduler);
         let payload = Arc::new(());
-        timers.complete_after(3600 * SECOND, completion, 5);
-        timers.call_after(3600 * SECOND, {
-            let payload = Arc::clone(&payload);
-            move || drop(payload)
-        });
+        timers.complete_after(3600 * SECOND, completion, 5).unwrap();
+        timers
+            .call_after(3600 * SECOND, {
+                let payload = Arc::clone(&payload);
+                move || drop(payload)
+            })
+            .unwrap();
         let sleeper = scheduler.spawn(timers.sleep(3600 * SECOND)).unwrap();
         timers.block_until(3);
         timers.shutdown();
@@ -52,10 +57,6 @@ fn a_shutdown_drops_what_is_pending_and_what_comes_later() {
         assert_eq!(sleeper.join().unwrap(), Err(TimersClosed));
         assert_eq!(Arc::strong_count(&payload), 1);
 
-        let (process, completion) = asked(&scheduler);
-        let key = timers.complete_after(SECOND, completion, 5);
-        assert!(failure(process).contains("without completing"));
-        assert!(!timers.cancel(key));
         let sleeper = scheduler.spawn(timers.sleep(SECOND)).unwrap();
         assert_eq!(sleeper.join().unwrap(), Err(TimersClosed));
         timers.block_until(1); // says at once that it never will be
@@ -69,15 +70,67 @@ fn a_deadline_that_a_shutdown_drops_is_heard_of() {
     let (_, timers) = fake();
     let scheduler = scheduler(2);
     let (process, completion) = asked(&scheduler);
-    let before = timers.deadline(timers.now() + SECOND, completion, "late".to_owned());
+    let before = timers
+        .deadline(timers.now() + SECOND, completion, "late".to_owned())
+        .unwrap();
     timers.shutdown();
     assert!(failure(process).contains("without completing"));
+    assert!(before.take().is_none());
+}
+
+/// Each way to set a timer for a process. A failure: it is accepted, and never comes.
+#[test]
+fn timers_that_are_shut_down_refuse_what_they_are_given() {
+    let (_, timers) = fake();
+    let scheduler = scheduler(2);
+    timers.shutdown();
+    let due = timers.after(SECOND);
+
     let (process, completion) = asked(&scheduler);
-    let after = timers.deadline(timers.now() + SECOND, completion, "late".to_owned());
-    assert!(failure(process).contains("without completing"));
-    for bounded in [before, after] {
-        assert!(bounded.take().is_none());
+    let refused = timers.complete_at(due, completion, 5).unwrap_err();
+    let (completion, reply) = refused.into_inner();
+    completion.complete(reply);
+    assert_eq!(process.join().unwrap(), 5);
+
+    let (process, completion) = asked(&scheduler);
+    let refused = timers.complete_after(SECOND, completion, 6).unwrap_err();
+    refused.into_inner().0.complete(7);
+    assert_eq!(process.join().unwrap(), 7);
+
+    let (process, completion) = asked(&scheduler);
+    let refused = timers.deadline(due, completion, "refused".to_owned());
+    let (completion, fail) = refused.unwrap_err().into_inner();
+    fail(completion);
+    assert_eq!(failure(process), "refused");
+
+    let process = scheduler.submit(summing(2), "run", 0).unwrap();
+    let pid = process.pid();
+    let refused = timers.send_at(due, &scheduler, pid, (0, 1)).unwrap_err();
+    scheduler.send(pid, refused.into_inner()).unwrap();
+    let refused = timers.interval(SECOND, &scheduler, pid, || (0, 2));
+    assert!(refused.unwrap_err().into_inner()(), "it sends one message");
+    assert_eq!(process.join().unwrap(), 3);
+
+    let process = scheduler.submit(summing(1), "run", 0).unwrap();
+    let pid = process.pid();
+    let refused = timers.end_by(due, &scheduler, pid, "refused");
+    assert_eq!(refused, Err(EndByError::TimersClosed));
+    scheduler.send(pid, (0, 8)).unwrap();
+    assert_eq!(process.join().unwrap(), 8, "it was not asked to end");
+
+    let submission = scheduler.submission(summing(0), "run", 9);
+    match submission.deadline(due, &timers).submit() {
+        Err(SubmitError::NotAdmitted(reason, refused)) => {
+            assert_eq!(reason.unmet(), Some(&EndByError::TimersClosed));
+            assert_eq!(refused.into_inner().1, 9);
+        }
+        other => panic!("{other:?}"),
     }
+    let over = scheduler.spawn(async move { timers.timeout(SECOND, pending::<()>()).await });
+    assert_eq!(
+        over.unwrap().join().unwrap(),
+        Err(TimeoutError::TimersClosed)
+    );
 }
 
 #[test]
@@ -123,7 +176,7 @@ fn timers_do_not_outlive_a_scheduler_whose_handler_holds_them() {
         .handler({
             let timers = timers.clone();
             move |_: Command, completion: Completion<Test>| {
-                timers.complete_after(SECOND, completion, 3);
+                timers.complete_after(SECOND, completion, 3).unwrap();
             }
         })
         .build()

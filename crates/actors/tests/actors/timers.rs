@@ -49,7 +49,7 @@ fn a_command_that_sleeps() {
     let (clock, timers) = fake();
     let scheduler = scheduler(2);
     let (process, completion) = asked(&scheduler);
-    timers.complete_after(SECOND, completion, 5);
+    timers.complete_after(SECOND, completion, 5).unwrap();
     clock.advance(SECOND - Duration::from_nanos(1));
     assert!(!process.has_ended());
     assert_eq!(timers.pending(), 1);
@@ -62,17 +62,17 @@ fn a_cancelled_sleep_and_a_dropped_guard_are_heard_of() {
     let (clock, timers) = fake();
     let scheduler = scheduler(2);
     let (process, completion) = asked(&scheduler);
-    let key = timers.complete_after(SECOND, completion, 5);
+    let key = timers.complete_after(SECOND, completion, 5).unwrap();
     assert!(timers.cancel(key));
     assert!(failure(process).contains("without completing"));
 
     let (process, completion) = asked(&scheduler);
-    drop(timers.guard(timers.complete_after(SECOND, completion, 5)));
+    drop(timers.guard(timers.complete_after(SECOND, completion, 5).unwrap()));
     assert!(failure(process).contains("without completing"));
 
     let (process, completion) = asked(&scheduler);
     let _ = timers
-        .guard(timers.complete_after(SECOND, completion, 5))
+        .guard(timers.complete_after(SECOND, completion, 5).unwrap())
         .disarm();
     clock.advance(SECOND);
     assert_eq!(process.join().unwrap(), 5);
@@ -85,24 +85,34 @@ fn a_deadline_lets_one_of_the_two_answer() {
     let limit = || timers.now() + SECOND;
 
     let (process, completion) = asked(&scheduler);
-    let bounded = timers.deadline(limit(), completion, "too late".to_owned());
+    let bounded = timers
+        .deadline(limit(), completion, "too late".to_owned())
+        .unwrap();
     bounded.take().unwrap().complete(1);
     assert_eq!(process.join().unwrap(), 1);
     assert_eq!(timers.pending(), 0, "in time: the timer is gone");
 
     let (process, completion) = asked(&scheduler);
-    let bounded = timers.deadline(limit(), completion, "too late".to_owned());
+    let bounded = timers
+        .deadline(limit(), completion, "too late".to_owned())
+        .unwrap();
     bounded.take().unwrap().fail("no".to_owned());
     assert_eq!(failure(process), "no");
 
     let (process, completion) = asked(&scheduler);
-    let bounded = timers.deadline(limit(), completion, "too late".to_owned());
+    let bounded = timers
+        .deadline(limit(), completion, "too late".to_owned())
+        .unwrap();
     clock.advance(SECOND);
     assert_eq!(failure(process), "too late");
     assert!(bounded.take().is_none());
 
     let (process, completion) = asked(&scheduler);
-    drop(timers.deadline(limit(), completion, "too late".to_owned()));
+    drop(
+        timers
+            .deadline(limit(), completion, "too late".to_owned())
+            .unwrap(),
+    );
     assert!(failure(process).contains("without completing"));
     assert_eq!(timers.pending(), 0);
 }
@@ -183,8 +193,12 @@ fn a_message_at_a_time_and_none_to_the_dead() {
     let scheduler = scheduler(2);
     let process = scheduler.submit(summing(1), "run", 0).unwrap();
     let pid = process.pid();
-    timers.send_at(timers.now() + SECOND, &scheduler, pid, (0, 9));
-    timers.send_at(timers.now() + 2 * SECOND, &scheduler, pid, (0, 10));
+    timers
+        .send_at(timers.now() + SECOND, &scheduler, pid, (0, 9))
+        .unwrap();
+    timers
+        .send_at(timers.now() + 2 * SECOND, &scheduler, pid, (0, 10))
+        .unwrap();
     clock.advance(SECOND);
     assert_eq!(process.join().unwrap(), 9);
     clock.advance(SECOND);
@@ -198,10 +212,10 @@ fn a_sleep_does_not_outlast_its_process_for_long() {
     let (_clock, timers) = fake();
     let scheduler = scheduler(2);
     let (sleeper, completion) = asked(&scheduler);
-    timers.complete_after(3600 * SECOND, completion, 5);
+    timers.complete_after(3600 * SECOND, completion, 5).unwrap();
     for _ in 0..100 {
         let (process, completion) = asked(&scheduler);
-        timers.complete_after(3600 * SECOND, completion, 5);
+        timers.complete_after(3600 * SECOND, completion, 5).unwrap();
         scheduler.terminate(process.pid()).unwrap();
         assert!(process.join().is_err());
         assert!(timers.pending() <= 4, "{timers:?}");
@@ -215,10 +229,14 @@ fn a_message_for_later_does_not_outlast_its_process_for_long() {
     let scheduler = scheduler(2);
     let living = scheduler.submit(summing(1), "run", 0).unwrap();
     let in_an_hour = timers.after(3600 * SECOND);
-    timers.send_at(in_an_hour, &scheduler, living.pid(), (0, 9));
+    timers
+        .send_at(in_an_hour, &scheduler, living.pid(), (0, 9))
+        .unwrap();
     for _ in 0..100 {
         let process = scheduler.submit(summing(1), "run", 0).unwrap();
-        timers.send_at(in_an_hour, &scheduler, process.pid(), (0, 9));
+        timers
+            .send_at(in_an_hour, &scheduler, process.pid(), (0, 9))
+            .unwrap();
         scheduler.terminate(process.pid()).unwrap();
         assert!(process.join().is_err());
         assert!(timers.pending() <= 4, "{timers:?}");
@@ -233,7 +251,9 @@ fn no_message_at_a_time_to_a_future() {
     let (clock, timers) = fake();
     let scheduler = scheduler(1);
     let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
-    timers.send_at(timers.now() + SECOND, &scheduler, future.pid(), (0, 9));
+    timers
+        .send_at(timers.now() + SECOND, &scheduler, future.pid(), (0, 9))
+        .unwrap();
     timers
         .interval(SECOND, &scheduler, future.pid(), || (0, 1))
         .unwrap();

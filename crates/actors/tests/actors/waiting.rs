@@ -175,7 +175,9 @@ fn a_message_that_a_timer_will_send_is_no_deadlock() {
     let (clock, timers) = fake();
     let scheduler = scheduler(2);
     let process = scheduler.submit(summing(2), "run", 0).unwrap();
-    timers.send_at(timers.now() + 3 * SECOND, &scheduler, process.pid(), (0, 9));
+    timers
+        .send_at(timers.now() + 3 * SECOND, &scheduler, process.pid(), (0, 9))
+        .unwrap();
     let due = |count, seconds| {
         let next = seconds * SECOND;
         Verdict::AwaitsTimers(PendingTimers { count, next })
@@ -199,7 +201,9 @@ fn a_message_that_a_timer_will_send_is_no_deadlock() {
     assert_eq!(verdict(), Verdict::Deadlock);
     // A call that was set for nobody: these timers have served this scheduler.
     let (handle, pid) = (scheduler.handle(), process.pid());
-    timers.call_after(SECOND, move || handle.send(pid, (0, 1)).unwrap());
+    timers
+        .call_after(SECOND, move || handle.send(pid, (0, 1)).unwrap())
+        .unwrap();
     assert_eq!(verdict(), due(1, 1));
     clock.advance(SECOND);
     assert_eq!(process.join().unwrap(), 10);
@@ -219,7 +223,9 @@ fn what_sleeps_and_what_has_a_deadline_awaits_a_timer() {
     };
     assert_eq!(verdict(), due(1, 2));
     let (process, completion) = asked(&scheduler);
-    let bounded = timers.deadline(timers.now() + SECOND, completion, "late".to_owned());
+    let bounded = timers
+        .deadline(timers.now() + SECOND, completion, "late".to_owned())
+        .unwrap();
     assert_eq!(verdict(), due(2, 1));
     // Not another scheduler's.
     let standstill = other.wait_for_standstill().unwrap();

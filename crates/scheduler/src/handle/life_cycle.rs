@@ -24,7 +24,7 @@ use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol
 /// | [`info`](crate::Handle::info) | knows it | perhaps | does not |
 /// | [monitors](crate::Handle::monitor), [links](crate::Handle::link) | are accepted | have been told | say that there is no such process |
 /// | the [statistics](crate::Handle::stats) | do not count it as ended | do | do, and all its steps: exact |
-/// | [live](crate::Handle::live) | counts it | counts it | does not |
+/// | [live](crate::Handle::live) | counts it | does not | does not |
 ///
 /// Besides: a step that says [`done`](crate::StepOutput::done) while the process is
 /// [terminated](crate::Handle::terminate) ends it by `done`. A handle answers all of these after

@@ -30,11 +30,9 @@ pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
         &self,
         to: &Door<'_, P>,
         message: P::Message,
-        _may_wait: bool,
+        may_wait: bool,
         tell: TellSender<P>,
-    ) {
-        tell(self.send(to, message));
-    }
+    );
 
     /// Counts messages that a step is about to be given, or that a process which [reads them
     /// later](crate::Submission::reads_later) has read.

@@ -226,6 +226,7 @@ impl<P: Protocol> Handle<P> {
         if slot.has(LIMITED) {
             self.close_mailbox(slot);
         }
+        self.leave();
         let tell = |item| self.tell_end(item, pid, reason);
         // SAFETY: made Running just now, and it ends here, once, with its pin. The caller's pin
         // keeps the table.
@@ -233,7 +234,6 @@ impl<P: Protocol> Handle<P> {
             self.table().complete(slot, tell);
             let _ = self.table().unpin(slot);
         }
-        self.leave();
     }
 }
 

@@ -35,6 +35,8 @@ pub enum ExitReason {
     },
     /// It was never started: its `init`, or the hook, refused with this message.
     NotStarted(Arc<str>),
+    /// It was not started in time, for its supervisor, and ends before its first step.
+    StartTimedOut,
     /// It had ended before it was watched or linked, and its reason is no longer known.
     NoSuchProcess,
     /// A new version replaces this one, and the process goes on. Told to `close` alone.
@@ -76,6 +78,7 @@ impl fmt::Display for ExitReason {
             Self::ShutDown => f.write_str("shut down"),
             Self::Linked { origin, reason } => write!(f, "linked to {origin}, which: {reason}"),
             Self::NotStarted(message) => write!(f, "not started: {message}"),
+            Self::StartTimedOut => f.write_str("not started in time"),
             Self::NoSuchProcess => write!(f, "no such process: it {ENDED}"),
             Self::Upgraded => f.write_str("replaced by a new version"),
         }

@@ -50,6 +50,8 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     if slot.has(LIMITED) {
         handle.close_mailbox(slot);
     }
+    // Before anyone is told: they find room for another one.
+    handle.leave();
     let tell = |item| handle.tell_end(item, pid, &reason);
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
     unsafe { handle.table().complete(slot, tell) };
@@ -60,8 +62,6 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     if let Some(observer) = &handle.shared().observer {
         observer.end(pid);
     }
-    // Before the thread that joins the process is told: it finds room for another one.
-    handle.leave();
     let (table, batch) = (handle.table(), &mut scratch.vacant);
     // SAFETY: ended above.
     unsafe { table.tell_into(slot, batch, || output.take_exit()) };

@@ -273,7 +273,9 @@ fn a_timer_that_never_returns() {
     with_one_and_four(|workers| {
         let (gate, keeper) = gate();
         let timers = Timers::new().unwrap();
-        timers.call_after(Duration::ZERO, move || gate.pass());
+        timers
+            .call_after(Duration::ZERO, move || gate.pass())
+            .unwrap();
         keeper.await_entry();
         let scheduler = build(workers, timers);
         let report = scheduler.shutdown(PATIENCE).unwrap();

@@ -209,7 +209,7 @@ fn what_is_reachable_when() {
             "a future: false",
             "sent: false",
             "named: false",
-            "live: true",
+            "live: false",
         ];
         assert_eq!(at_end, end);
     }

@@ -11,7 +11,7 @@ use crate::common::{
 use filch_actors::prelude::*;
 use filch_scheduler::{
     Completion, Door, JoinError, MailboxPolicy, ProcessError, Protocol, Scheduler, SendError,
-    StepOutput, SubmitError, Undelivered, from_fn,
+    StepOutput, SubmitError, TellSender, Undelivered, from_fn,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -57,6 +57,15 @@ fn a_mailbox_policy_goes_with_its_process() {
     impl MailboxPolicy<Test> for Refusing {
         fn send(&self, to: &Door<'_, Test>, message: (usize, u64)) -> Result<(), SendError<Test>> {
             Err(to.refused(Undelivered::Full { limit: 0 }, message))
+        }
+        fn send_patiently(
+            &self,
+            to: &Door<'_, Test>,
+            message: (usize, u64),
+            _: bool,
+            tell: TellSender<Test>,
+        ) {
+            tell(self.send(to, message));
         }
         fn delivered(&self, _: &Door<'_, Test>, _: usize) {}
         fn close(&self, _: &Door<'_, Test>) {}

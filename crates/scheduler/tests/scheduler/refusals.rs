@@ -138,6 +138,27 @@ fn a_full_house_hands_the_process_back_until_one_leaves() {
     drop(third);
 }
 
+/// A failure: it is counted still where its end is told, and the next one is refused.
+#[test]
+fn who_is_told_of_an_end_finds_room() {
+    let builder = Scheduler::<Test>::builder().workers(1);
+    let scheduler = builder.limit(1).build().unwrap();
+    let process = scheduler.submit(waiting(), "run", 0).unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    let handle = scheduler.handle();
+    let _ = scheduler.at_end(process.pid(), move |_| {
+        let live = handle.live();
+        let next = handle.submit(waiting(), "run", 0);
+        tell.send((live, next.is_ok())).unwrap();
+    });
+    process.terminate();
+    assert_eq!(told.recv(), Ok((0, true)));
+    let handle = scheduler.handle();
+    let report = scheduler.shutdown(Duration::from_secs(60)).unwrap();
+    assert!(report.is_clean());
+    assert_eq!(handle.live(), 0);
+}
+
 #[test]
 fn submit_after_shutdown_hands_the_process_back() {
     let scheduler = scheduler(2);

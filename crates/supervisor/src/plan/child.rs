@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use filch_scheduler::ExitReason;
 
@@ -64,6 +64,8 @@ pub(crate) struct Spec<M> {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) restart: Restart,
     pub(crate) shutdown: Shutdown,
+    /// The limit of its start.
+    pub(crate) start: Option<Duration>,
     pub(crate) make: M,
 }
 
@@ -92,8 +94,8 @@ pub(crate) enum State {
     Ended,
     /// It has no process, and is restarted at `until`.
     Waiting { until: Instant },
-    /// It is being started.
-    Starting { life: Life },
+    /// It is being started, and is given up at `limit`, if there is one.
+    Starting { life: Life, limit: Option<Instant> },
     /// It has been started.
     Running { life: Life },
     /// It has been asked to end, and is terminated at `limit`, if there is one; or was terminated.
@@ -106,10 +108,18 @@ impl State {
     /// Returns the life of its process, if it has one.
     pub(crate) fn life(&self) -> Option<Life> {
         match *self {
-            Self::Starting { life } | Self::Running { life } | Self::Ending { life, .. } => {
+            Self::Starting { life, .. } | Self::Running { life } | Self::Ending { life, .. } => {
                 Some(life)
             }
             Self::Ended | Self::Waiting { .. } | Self::Fallen { .. } => None,
+        }
+    }
+
+    /// Returns the time at which the supervisor does not wait for its process any longer.
+    pub(crate) fn limit(&self) -> Option<Instant> {
+        match *self {
+            Self::Starting { limit, .. } | Self::Ending { limit, .. } => limit,
+            _ => None,
         }
     }
 

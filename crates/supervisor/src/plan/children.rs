@@ -26,7 +26,7 @@ pub(crate) struct Children<M> {
     in_transit: usize,
     /// The waiting children, by the times of their restart.
     pauses: BTreeSet<(Instant, ChildId)>,
-    /// The ending children, by the times of their termination.
+    /// The starting and the ending children, by the times at which they are given up or terminated.
     limits: BTreeSet<(Instant, ChildId)>,
 }
 
@@ -111,7 +111,7 @@ impl<M> Children<M> {
         self.pauses.first().copied()
     }
 
-    /// Returns the first child to be terminated, and its time.
+    /// Returns the first child to be given up or terminated, and its time.
     pub(crate) fn first_limit(&self) -> Option<(Instant, ChildId)> {
         self.limits.first().copied()
     }
@@ -123,37 +123,42 @@ impl<M> Children<M> {
         };
         self.in_transit -= usize::from(child.state.is_transit());
         self.in_transit += usize::from(state.is_transit());
-        match child.state {
-            State::Waiting { until } => drop(self.pauses.remove(&(until, id))),
-            State::Ending {
-                limit: Some(limit), ..
-            } => drop(self.limits.remove(&(limit, id))),
-            _ => {}
+        if let State::Waiting { until } = child.state {
+            self.pauses.remove(&(until, id));
         }
-        match state {
-            State::Waiting { until } => drop(self.pauses.insert((until, id))),
-            State::Ending {
-                limit: Some(limit), ..
-            } => drop(self.limits.insert((limit, id))),
-            _ => {}
+        if let State::Waiting { until } = state {
+            self.pauses.insert((until, id));
         }
+        if let Some(limit) = child.state.limit() {
+            self.limits.remove(&(limit, id));
+        }
+        self.limits.extend(state.limit().map(|limit| (limit, id)));
         child.state = state;
     }
 
     /// Begins a life of the child, if it is still there.
-    pub(crate) fn start(&mut self, child: ChildId) -> Option<Action<M>> {
-        self.by_id.get(&child)?;
+    pub(crate) fn start(&mut self, child: ChildId, now: Instant) -> Option<Action<M>> {
+        let limit = self.by_id.get(&child)?.spec.start;
+        let limit = limit.map(|limit| after(now, limit));
         let life = Life(self.lives);
         self.lives += 1;
-        self.set(child, State::Starting { life });
+        self.set(child, State::Starting { life, limit });
         Some(Action::Start { child, life })
     }
 
-    /// Ends the child, or lays it down if it has no process.
+    /// Ends the child, or lays it down if it has no process, or its start has a limit: such a
+    /// process ends before its first step, and nobody waits for it.
     pub(crate) fn end(&mut self, child: ChildId, now: Instant) -> Option<Action<M>> {
         let Child { spec, state, .. } = self.by_id.get(&child)?;
         let life = match *state {
-            State::Starting { life } | State::Running { life } => life,
+            State::Starting {
+                life,
+                limit: Some(_),
+            } => {
+                self.lay_down(child);
+                return Some(Action::GiveUp { child, life });
+            }
+            State::Starting { life, .. } | State::Running { life } => life,
             State::Ending { .. } => return None,
             State::Ended | State::Waiting { .. } | State::Fallen { .. } => {
                 self.lay_down(child);
@@ -172,11 +177,15 @@ impl<M> Children<M> {
         Some(action)
     }
 
-    /// Terminates the first child whose limit has passed.
-    pub(crate) fn terminate_overdue(&mut self, now: Instant) -> Option<Action<M>> {
-        let (_, child) = self.limits.first().filter(|(limit, _)| *limit <= now)?;
-        let child = *child;
-        let life = self.by_id.get(&child)?.state.life()?;
+    /// Gives up or terminates the first child whose limit has passed.
+    pub(crate) fn overdue(&mut self, now: Instant) -> Option<Action<M>> {
+        let (_, child) = self.first_limit().filter(|(limit, _)| *limit <= now)?;
+        let state = &self.by_id.get(&child)?.state;
+        let life = state.life()?;
+        if matches!(state, State::Starting { .. }) {
+            self.set(child, State::Starting { life, limit: None });
+            return Some(Action::GiveUp { child, life });
+        }
         self.set(child, State::Ending { life, limit: None });
         Some(Action::Terminate(child))
     }

@@ -39,6 +39,8 @@ pub(crate) enum Action<M> {
     AskToEnd(ChildId),
     /// End the child's process.
     Terminate(ChildId),
+    /// End the process of a start that goes on, or that it comes to have; nothing more is reported.
+    GiveUp { child: ChildId, life: Life },
     /// Report that all first children have been started.
     Begun,
     /// The answer to a request: one each.

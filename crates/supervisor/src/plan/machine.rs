@@ -75,8 +75,11 @@ impl<M> Plan<M> {
                 reason,
             } => self.ended(child, life, reason, now),
             Event::Time => {
-                while let Some(terminate) = self.children.terminate_overdue(now) {
-                    self.actions.push_back(terminate);
+                while let Some(action) = self.children.overdue(now) {
+                    if let Action::GiveUp { child, life } = action {
+                        self.ended(child, life, ExitReason::StartTimedOut, now);
+                    }
+                    self.actions.push_back(action);
                 }
             }
             Event::Request(id, request) if self.is_ending() => self.refuse(id, request),
@@ -139,7 +142,7 @@ impl<M> Plan<M> {
                 }
             } else if let Some(child) = job.to_start.pop() {
                 // A temporary child of the group was deleted when it was ended.
-                self.actions.extend(self.children.start(child));
+                self.actions.extend(self.children.start(child, now));
             } else if let Some(job) = self.job.take() {
                 self.finish(job.purpose, now);
             }
@@ -183,7 +186,7 @@ impl<M> Plan<M> {
 
     fn started(&mut self, id: ChildId, life: Life, now: Instant) {
         if let Some(child) = self.children.get_mut(id)
-            && child.state == (State::Starting { life })
+            && matches!(child.state, State::Starting { life: own, .. } if own == life)
         {
             child.since = Some(now);
             self.children.set(id, State::Running { life });

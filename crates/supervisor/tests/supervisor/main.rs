@@ -10,5 +10,6 @@ mod names;
 mod nested;
 mod requests;
 mod shutdown;
+mod start_limits;
 mod starts;
 mod strategies;

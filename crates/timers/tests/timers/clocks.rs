@@ -18,9 +18,11 @@ fn cancelling_races_with_firing() {
     let keys: Vec<_> = (0..TIMERS)
         .map(|number| {
             let fired = Arc::clone(&fired);
-            timers.call_after(number as u32 * SECOND, move || {
-                fired[number].fetch_add(1, Ordering::Relaxed);
-            })
+            timers
+                .call_after(number as u32 * SECOND, move || {
+                    fired[number].fetch_add(1, Ordering::Relaxed);
+                })
+                .unwrap()
         })
         .collect();
     let cancelled: Vec<bool> = thread::scope(|scope| {
@@ -50,7 +52,9 @@ fn a_test_moves_the_clock_when_all_wait_for_it() {
                 let timers = Timers::with_clock(clock.clone()).unwrap();
                 for turn in 1..=TURNS {
                     let (clock, (wake, woken)) = (clock.clone(), mpsc::channel());
-                    timers.call_after(SECOND, move || wake.send(clock.elapsed()).unwrap());
+                    timers
+                        .call_after(SECOND, move || wake.send(clock.elapsed()).unwrap())
+                        .unwrap();
                     assert_eq!(woken.recv(), Ok(turn * SECOND));
                 }
             })
@@ -71,8 +75,8 @@ fn a_clock_counts_the_timers_of_all_that_live() {
     let (clock, timers) = fake();
     let others = Timers::with_clock(clock.clone()).unwrap();
     clock.block_until(0);
-    timers.call_after(SECOND, || {});
-    others.call_after(SECOND, || {});
+    timers.call_after(SECOND, || {}).unwrap();
+    others.call_after(SECOND, || {}).unwrap();
     clock.block_until(2);
     drop(others);
     clock.block_until(1);
@@ -84,7 +88,9 @@ fn a_clock_counts_the_timers_of_all_that_live() {
 fn a_clock_that_is_moved_too_far_panics_and_goes_on() {
     let (clock, timers) = fake();
     let (give, take) = mpsc::channel();
-    timers.call_after(SECOND, move || give.send(7).unwrap());
+    timers
+        .call_after(SECOND, move || give.send(7).unwrap())
+        .unwrap();
     let too_far = thread::spawn({
         let clock = clock.clone();
         move || clock.advance(Duration::MAX)
@@ -114,8 +120,10 @@ fn the_thread_of_the_systems_clock_is_woken_at_its_time() {
     }
     let (tell, told) = mpsc::channel();
     let timers = Timers::new().unwrap();
-    timers.call_after(Duration::ZERO, move || {
-        tell.send(std::fs::read_to_string(slack())).unwrap();
-    });
+    timers
+        .call_after(Duration::ZERO, move || {
+            tell.send(std::fs::read_to_string(slack())).unwrap();
+        })
+        .unwrap();
     assert_eq!(told.recv().unwrap().unwrap().trim(), "1");
 }

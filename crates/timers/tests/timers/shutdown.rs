@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use filch_timers::{Builder, Timers, is_timer_thread};
+use filch_timers::{Builder, NotSet, Timers, is_timer_thread};
 
 use crate::{SECOND, fake};
 
@@ -27,15 +27,21 @@ fn on_the_systems_clock_timers_fire_on_one_thread_which_is_joined() {
     let (give, fired) = mpsc::channel();
     let (leave, left) = mpsc::channel();
     // Due last, and registered first: the thread must look again, or it sleeps for the hour.
-    timers.call_after(3600 * SECOND, || panic!("it is early"));
-    timers.call_after(Duration::from_millis(20), {
-        let give = give.clone();
-        move || give.send((2, std::thread::current().id())).unwrap()
-    });
-    timers.call_after(Duration::from_millis(1), move || {
-        AT_THE_END.with(|slot| *slot.borrow_mut() = Some(Farewell(leave)));
-        give.send((1, std::thread::current().id())).unwrap();
-    });
+    timers
+        .call_after(3600 * SECOND, || panic!("it is early"))
+        .unwrap();
+    timers
+        .call_after(Duration::from_millis(20), {
+            let give = give.clone();
+            move || give.send((2, std::thread::current().id())).unwrap()
+        })
+        .unwrap();
+    timers
+        .call_after(Duration::from_millis(1), move || {
+            AT_THE_END.with(|slot| *slot.borrow_mut() = Some(Farewell(leave)));
+            give.send((1, std::thread::current().id())).unwrap();
+        })
+        .unwrap();
     let (first, second) = (fired.recv().unwrap(), fired.recv().unwrap());
     assert_eq!((first.0, second.0), (1, 2));
     assert_eq!(first.1, second.1);
@@ -49,21 +55,25 @@ fn on_the_systems_clock_timers_fire_on_one_thread_which_is_joined() {
 fn timers_may_be_shut_down_and_dropped_by_what_they_fire() {
     let timers = Timers::new().unwrap();
     let (give, take) = mpsc::channel();
-    timers.call_after(Duration::ZERO, {
-        let (timers, give) = (timers.clone(), give.clone());
-        move || {
-            timers.shutdown();
-            give.send(timers.pending()).unwrap();
-        }
-    });
+    timers
+        .call_after(Duration::ZERO, {
+            let (timers, give) = (timers.clone(), give.clone());
+            move || {
+                timers.shutdown();
+                give.send(timers.pending()).unwrap();
+            }
+        })
+        .unwrap();
     assert_eq!(take.recv().unwrap(), 0);
 
     let timers = Timers::new().unwrap();
     let (pass, passed) = mpsc::channel::<Timers>();
-    timers.call_after(Duration::ZERO, move || {
-        drop(passed.recv().unwrap()); // the last one
-        give.send(7).unwrap();
-    });
+    timers
+        .call_after(Duration::ZERO, move || {
+            drop(passed.recv().unwrap()); // the last one
+            give.send(7).unwrap();
+        })
+        .unwrap();
     pass.send(timers).unwrap();
     assert_eq!(take.recv().unwrap(), 7);
 }
@@ -77,11 +87,13 @@ fn two_timers_drop_each_other() {
     let passes = [&first, &second].map(|timers| {
         let (pass, passed) = mpsc::channel::<Timers>();
         let say = say.clone();
-        timers.call_after(Duration::ZERO, move || {
-            say.send("begun").unwrap();
-            drop(passed.recv().unwrap());
-            say.send("ended").unwrap();
-        });
+        timers
+            .call_after(Duration::ZERO, move || {
+                say.send("begun").unwrap();
+                drop(passed.recv().unwrap());
+                say.send("ended").unwrap();
+            })
+            .unwrap();
         pass
     });
     let twice = |what| (0..2).for_each(|_| assert_eq!(said.recv(), Ok(what)));
@@ -99,11 +111,13 @@ fn a_shutdown_does_not_wait_where_it_is_told_not_to() {
     let (begin, begun) = mpsc::channel();
     let (go_on, gate) = mpsc::channel::<()>();
     let (end, ended) = mpsc::channel();
-    timers.call_after(Duration::ZERO, move || {
-        begin.send(is_timer_thread()).unwrap();
-        gate.recv().unwrap();
-        end.send(7).unwrap();
-    });
+    timers
+        .call_after(Duration::ZERO, move || {
+            begin.send(is_timer_thread()).unwrap();
+            gate.recv().unwrap();
+            end.send(7).unwrap();
+        })
+        .unwrap();
     assert_eq!(begun.recv(), Ok(true));
     timers.shutdown();
     go_on.send(()).unwrap();
@@ -120,11 +134,13 @@ fn a_call_that_does_not_return_keeps_nobody() {
         let (release, gate) = mpsc::channel::<()>();
         let (end, ended) = mpsc::channel();
         let begin = begin.clone();
-        timers.call_after(Duration::ZERO, move || {
-            begin.send(()).unwrap();
-            gate.recv().unwrap();
-            end.send(7).unwrap();
-        });
+        timers
+            .call_after(Duration::ZERO, move || {
+                begin.send(()).unwrap();
+                gate.recv().unwrap();
+                end.send(7).unwrap();
+            })
+            .unwrap();
         begun.recv().unwrap();
         releases.push((release, ended));
     };
@@ -154,11 +170,13 @@ fn a_shutdown_with_patience_waits_for_what_returns() {
     let (begin, begun) = mpsc::channel();
     let (release, gate) = mpsc::channel::<()>();
     let (end, ended) = mpsc::channel();
-    timers.call_after(Duration::ZERO, move || {
-        begin.send(()).unwrap();
-        gate.recv().unwrap();
-        end.send(7).unwrap();
-    });
+    timers
+        .call_after(Duration::ZERO, move || {
+            begin.send(()).unwrap();
+            gate.recv().unwrap();
+            end.send(7).unwrap();
+        })
+        .unwrap();
     begun.recv().unwrap();
     let releasing = std::thread::spawn(move || release.send(()).unwrap());
     assert_eq!(timers.shutdown_timeout(Duration::MAX), Ok(()));
@@ -175,33 +193,59 @@ fn a_shutdown_with_patience_waits_for_what_returns() {
 fn a_thread_that_moves_a_clock_is_no_timer_thread() {
     let (clock, timers) = fake();
     let (give, take) = mpsc::channel();
-    timers.call_after(SECOND, move || give.send(is_timer_thread()).unwrap());
+    timers
+        .call_after(SECOND, move || give.send(is_timer_thread()).unwrap())
+        .unwrap();
     clock.advance(SECOND);
     assert_eq!(take.recv(), Ok(false));
     assert!(!is_timer_thread());
 }
 
 #[test]
-fn a_shutdown_drops_what_is_pending_and_what_comes_later() {
+fn a_shutdown_drops_what_is_pending() {
     for timers in [Timers::new().unwrap(), fake().1] {
         let payload = Arc::new(());
         let keep = || {
             let payload = Arc::clone(&payload);
             move || drop(payload)
         };
-        let before = timers.call_after(3600 * SECOND, keep());
+        let before = timers.call_after(3600 * SECOND, keep()).unwrap();
         timers.block_until(1);
         timers.shutdown();
         assert_eq!(Arc::strong_count(&payload), 1);
         assert!(!timers.cancel(before));
 
-        let after = timers.call_after(SECOND, keep());
-        assert_eq!(Arc::strong_count(&payload), 1);
-        assert!(!timers.cancel(after));
         assert_eq!(timers.pending(), 0);
         timers.block_until(1); // says at once that it never will be
         timers.shutdown();
     }
+}
+
+/// A failure: it is told that a timer was set, which never fires, and what was given is gone.
+#[test]
+fn what_comes_after_a_shutdown_comes_back() {
+    let (_, timers) = fake();
+    timers.shutdown();
+    let due = timers.now();
+    let (give, given) = mpsc::channel();
+    let call = |number| {
+        let give = give.clone();
+        move || give.send(number).unwrap()
+    };
+    let NotSet::Closed(at) = timers.call_at(due, call(1)).unwrap_err() else {
+        panic!("its deadline is no period");
+    };
+    at();
+    let after = timers.call_after(SECOND, call(2)).unwrap_err();
+    after.into_inner()();
+    let every = timers.call_every(SECOND, || true).unwrap_err();
+    assert!(every.into_inner()());
+    let wanted = timers.call_at_while(due, 4, |_| true, drop).unwrap_err();
+    let bound = timers.bound(due, 5, |value| assert_eq!(value, 5));
+    let (value, call) = bound.unwrap_err().into_inner();
+    call(value);
+    assert_eq!((given.try_iter().sum::<i32>(), wanted.into_inner()), (3, 4));
+    assert_eq!(timers.pending(), 0);
 }
 
 #[test]
@@ -216,10 +260,18 @@ fn a_destructor_that_panics_costs_its_own_timer() {
     let payload = Arc::new(());
     for _ in 0..3 {
         let (bomb, payload) = (Bomb, Arc::clone(&payload));
-        timers.call_after(SECOND, move || drop((bomb, payload)));
+        timers
+            .call_after(SECOND, move || drop((bomb, payload)))
+            .unwrap();
     }
     let (bomb, first) = (Bomb, Arc::clone(&payload));
-    assert!(timers.cancel(timers.call_after(SECOND, move || drop((bomb, first)))));
+    assert!(
+        timers.cancel(
+            timers
+                .call_after(SECOND, move || drop((bomb, first)))
+                .unwrap()
+        )
+    );
     timers.shutdown();
     assert_eq!(Arc::strong_count(&payload), 1);
 }

@@ -124,12 +124,14 @@ fn a_timer_fires_or_is_cancelled() {
     explore("a timer is over in exactly one way", 3_000, || {
         let (clock, timers) = fake();
         let fired = Arc::new(AtomicUsize::new(0));
-        let key = timers.call_after(SECOND, {
-            let fired = Arc::clone(&fired);
-            move || {
-                fired.fetch_add(1, Ordering::SeqCst);
-            }
-        });
+        let key = timers
+            .call_after(SECOND, {
+                let fired = Arc::clone(&fired);
+                move || {
+                    fired.fetch_add(1, Ordering::SeqCst);
+                }
+            })
+            .unwrap();
         let moving = thread::spawn(move || clock.advance(SECOND));
         let closing = thread::spawn({
             let timers = timers.clone();
@@ -156,7 +158,9 @@ fn a_clock_hears_of_every_timer() {
                 thread::spawn(move || {
                     let timers = Timers::with_clock(clock.clone()).unwrap();
                     let (wake, woken) = mpsc::channel();
-                    timers.call_after(SECOND, move || wake.send(clock.elapsed()).unwrap());
+                    timers
+                        .call_after(SECOND, move || wake.send(clock.elapsed()).unwrap())
+                        .unwrap();
                     assert_eq!(woken.recv().unwrap(), SECOND);
                 })
             })
@@ -222,7 +226,9 @@ fn a_deadline_races_with_the_answer() {
         let process = scheduler.submit(process, "run", ()).unwrap();
         asked.recv().unwrap();
         let completion = held.lock().unwrap().take().unwrap();
-        let bounded = timers.deadline(timers.now() + SECOND, completion, "late".to_owned());
+        let bounded = timers
+            .deadline(timers.now() + SECOND, completion, "late".to_owned())
+            .unwrap();
         let moving = thread::spawn(move || clock.advance(SECOND));
         let answered = bounded.take();
         let answered = answered.map(|completion| completion.complete(5)).is_some();

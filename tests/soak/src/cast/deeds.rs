@@ -131,9 +131,10 @@ impl Doer<'_> {
         if let Some(pid) = to.pid() {
             let deadline = Instant::now() + Duration::from_micros(micros);
             let letter = self.world.pen().write(to, Word::Note, false).timed();
-            self.world
-                .timers
-                .send_at(deadline, self.handle, pid, letter);
+            let timers = &self.world.timers;
+            if let Err(error) = timers.send_at(deadline, self.handle, pid, letter) {
+                complain(format!("no message in {micros} µs: {error}"));
+            }
         }
     }
 

@@ -48,12 +48,14 @@ impl Handler {
             }),
             Way::Later(micros) => {
                 let delay = Duration::from_micros(micros);
-                world.timers.complete_after(delay, completion, reply());
+                let set = world.timers.complete_after(delay, completion, reply());
+                assert!(set.is_ok(), "the timers are shut down");
             }
             Way::Deadline(micros) => {
                 let deadline = Instant::now() + Duration::from_micros(micros);
                 let timers = &world.timers;
                 let bounded = timers.deadline(deadline, completion, Fault::new(false));
+                let bounded = bounded.expect("its timers run");
                 world.shelf.put(Held::Bounded(bounded), is_bomb);
             }
         }

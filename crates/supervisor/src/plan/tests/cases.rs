@@ -29,6 +29,7 @@ impl Told {
                 name: None,
                 restart: Restart::Permanent,
                 shutdown: Shutdown::Unlimited,
+                start: None,
                 make: (),
             };
             plan.add(spec).expect("it has no name");

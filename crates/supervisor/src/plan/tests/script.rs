@@ -141,6 +141,7 @@ fn spec() -> impl Generator<Value = Spec<()>> {
         name: name.map(|name| name.to_string().into()),
         restart,
         shutdown,
+        start: None,
         make: (),
     })
 }

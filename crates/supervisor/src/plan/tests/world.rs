@@ -173,6 +173,7 @@ impl World<'_> {
                 let dies_after = self.script.life(child, self.nth(child)).dies_after;
                 self.ends_by(child, self.now + dies_after);
             }
+            Action::GiveUp { .. } => unreachable!("no start has a limit"),
             Action::Begun => self.note(Fact::Begun),
             Action::Answer(RequestId(number), answer) => {
                 let number = number as usize;
