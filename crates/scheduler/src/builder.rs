@@ -12,6 +12,7 @@ use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::handle::handle::{Extensions, Shared};
+use crate::handle::threads::is_ours;
 use crate::process::command::CommandHandler;
 use crate::process::context;
 use crate::protocol::debug_fields;
@@ -184,6 +185,7 @@ impl<P: Protocol> Builder<P> {
     }
 
     fn start(self) -> Result<Scheduler<P>, PoolError> {
+        filch_timers::never_wait_on(is_ours);
         let processors = Processors::with_prefetch(self.processors, Task::prefetch)?;
         let workers = processors.max_count();
         let counters = (0..workers).map(|_| CachePadded::default()).collect();
