@@ -34,8 +34,8 @@ use filch_sync::panic::drop_contained;
 
 use filch_scheduler::{Cancel, Completion, Handle, NoSuchProcess, Pid, Protocol, Undelivered};
 
-/// The methods that this crate adds to [`Timers`]: commands that complete later, or have a deadline;
-/// delayed messages, and messages at intervals; ends that are asked for; futures with a limit.
+/// The methods that this crate adds to [`Timers`]: commands that complete later, or have a
+/// deadline; delayed messages, and messages at intervals; futures with a limit.
 pub trait TimersExt: Borrow<Timers> {
     /// Completes the command with `reply` at the `deadline`. If that has passed: at once, on the
     /// thread that fires timers; on a clock that is moved by hand, at its next move.
@@ -227,6 +227,6 @@ impl fmt::Display for TimeoutError {
 
 impl Error for TimeoutError {}
 
-/// A [`Completion`] until its deadline, at which it fails by itself; from [`TimersExt::deadline`]. To
-/// complete it before, [take](filch_timers::Bounded::take) it out.
+/// A [`Completion`] until its deadline, at which it fails by itself; from [`TimersExt::deadline`].
+/// To complete it before, [take](filch_timers::Bounded::take) it out.
 pub type Bounded<P> = filch_timers::Bounded<Completion<P>>;

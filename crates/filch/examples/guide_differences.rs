@@ -209,7 +209,7 @@ fn places_wait_until_all_are_there() -> Result<(), Failure> {
 // ANCHOR_END: places
 
 // ANCHOR: definitions
-/// What the processes of this program can become, by name.
+/// The processes that others of this program can become, by name.
 const DEFINITIONS: [(&str, Definition); 1] = [("waiter", || Box::new(waiter()))];
 
 type Definition = fn() -> Box<dyn Process<Words>>;
