@@ -12,7 +12,6 @@ use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::handle::handle::{Extensions, Shared};
-use crate::handle::threads::is_ours;
 use crate::process::command::CommandHandler;
 use crate::process::context;
 use crate::protocol::debug_fields;
@@ -185,7 +184,7 @@ impl<P: Protocol> Builder<P> {
     }
 
     fn start(self) -> Result<Scheduler<P>, PoolError> {
-        filch_timers::never_wait_on(is_ours);
+        filch_timers::never_wait_on(crate::handle::threads::is_ours);
         let processors = Processors::with_prefetch(self.processors, Task::prefetch)?;
         let workers = processors.max_count();
         let counters = (0..workers).map(|_| CachePadded::default()).collect();
