@@ -119,7 +119,7 @@ impl<T> Stealer<T> {
             Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
         };
-        let half = match Arc::ptr_eq(&into.deque, &self.deque) {
+        let half = match into.owns(&self.deque) {
             true => 1,
             false => offer.count.div_ceil(2),
         };
@@ -331,6 +331,11 @@ impl<T> Worker<T> {
         Stealer {
             deque: Arc::clone(&self.deque),
         }
+    }
+
+    /// Returns whether this is the owner's end of `deque`.
+    fn owns(&self, deque: &Arc<Deque<T>>) -> bool {
+        Arc::ptr_eq(&self.deque, deque)
     }
 }
 
