@@ -67,7 +67,7 @@ fn end(process: &Process) {
     process.complete();
 }
 
-/// Turns the process away as `Handle::turn_away` does.
+/// Turns the process away as `Handle::vacate` does.
 fn turn_away(process: &Process) {
     process.state.submit().unwrap();
     process.state.start().unwrap();

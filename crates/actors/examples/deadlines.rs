@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use filch_actors::prelude::*;
 use filch_actors::timers::{FakeClock, Timers};
 use filch_scheduler::{
     Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,

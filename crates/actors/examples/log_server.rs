@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Context, Event, Events, ExitReason, InitError, LifeCycle, Process, Protocol, Scheduler,
-    StepOutput, Undelivered,
+    Context, Event, Events, ExitReason, ExitRef, InitError, LifeCycle, Process, Protocol,
+    Scheduler, StepOutput, Undelivered,
 };
 
 enum Logs {}
@@ -103,7 +103,7 @@ impl Process<Logs> for Writer {
 struct Failures(Arc<AtomicUsize>);
 
 impl LifeCycle<Logs> for Failures {
-    fn on_complete(&self, context: &Context<'_, Logs>, reason: &ExitReason) {
+    fn on_complete(&self, context: &Context<'_, Logs>, reason: &ExitReason, _: ExitRef<'_, Logs>) {
         if !reason.is_normal() {
             self.0.fetch_add(1, Ordering::Relaxed);
             eprintln!("process {} {reason}", context.pid());

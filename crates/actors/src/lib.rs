@@ -11,7 +11,7 @@
 //! | `call/` | callers, answers, and calls by threads, futures and processes |
 //! | `future/` | futures and async functions as processes, and their inbox |
 //! | `execute`, `follow` | a process that is submitted to be waited for |
-//! | `handle`, `step`, `submission` | the three traits |
+//! | `handle`, `step`, `submission` | the traits; `timers` has one, too |
 #![deny(unsafe_code)]
 
 mod blocking;
@@ -54,5 +54,6 @@ pub use submission::SubmissionExt;
 
 /// The traits that add this crate's methods to the scheduler's types.
 pub mod prelude {
+    pub use crate::timers::TimersExt;
     pub use crate::{HandleExt, StepOutputExt, SubmissionExt};
 }

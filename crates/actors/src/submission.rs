@@ -11,7 +11,7 @@ use crate::mailbox::counted::Counted;
 use crate::mailbox::drop_oldest::DropOldestMailbox;
 use crate::mailbox::when_full::WhenFull;
 use crate::registry;
-use crate::timers::{EndByError, Timers};
+use crate::timers::{EndByError, Timers, terminate_at};
 
 /// The options that this crate adds to a [`Submission`]: names, deadlines, mailboxes with a limit,
 /// and async functions.
@@ -39,7 +39,7 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
             if timers.now() >= at {
                 return Err(EndByError::Passed.into());
             }
-            Ok(timers.terminate_at(at, scheduler, pid)?)
+            Ok(terminate_at(timers, at, scheduler, pid)?)
         })
     }
 

@@ -1,9 +1,10 @@
 //! Time for processes: commands that complete later, deadlines, messages at intervals, and futures
 //! that sleep.
 //!
-//! These are the timers of [`filch_timers`], whose documentation describes them and their costs,
-//! with methods for the scheduler's types. Make [`Timers`] before the scheduler and give them to
-//! the command handler, which delegates to them: see the example `deadlines` of this crate.
+//! These are the [`Timers`] of [`filch_timers`], whose documentation describes them and their
+//! costs; [`TimersExt`] adds methods for the scheduler's types. Make them before the scheduler and
+//! give them to the command handler, which delegates to them: see the example `deadlines` of this
+//! crate.
 //!
 //! A [standstill](filch_scheduler::Handle::wait_for_standstill) counts the pending timers: those
 //! set here for a process, sleeps of futures, and calls set for no process on timers that have
@@ -16,67 +17,38 @@
 //! down](filch_timers::Timers::shutdown) before it fires drops its completion, so that the process
 //! gets [`CommandError::Abandoned`](filch_scheduler::CommandError::Abandoned).
 
+use std::borrow::Borrow;
 use std::error::Error;
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
-use std::{fmt, io, ops};
 
 pub use filch_timers::{
-    Alarm, Clock, FakeClock, NotSet, Sleep, SystemClock, Ticks, TimerGuard, TimerKey, TimersClosed,
-    after,
+    Alarm, Clock, FakeClock, NotSet, Sleep, SystemClock, Ticks, TimerGuard, TimerKey, Timers,
+    TimersClosed, after,
 };
 
 use filch_sync::panic::drop_contained;
 
-use filch_scheduler::{
-    Cancel, Completion, Handle, NoSuchProcess, Pid, Protocol, Undelivered, is_own_thread,
-};
+use filch_scheduler::{Cancel, Completion, Handle, NoSuchProcess, Pid, Protocol, Undelivered};
 
-/// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
-///
-/// Clones share the timers and their thread; dropping the last one [shuts them
-/// down](filch_timers::Timers::shutdown). On one of filch's own threads the drop does not wait for
-/// a call that is firing: see [`Scheduler::shutdown`](filch_scheduler::Scheduler::shutdown).
-#[derive(Clone)]
-pub struct Timers {
-    timers: filch_timers::Timers,
-}
-
-impl Timers {
-    /// Makes timers on the system's clock, with their thread.
-    ///
-    /// # Errors
-    /// If the system refuses the thread.
-    pub fn new() -> io::Result<Self> {
-        Self::with_clock(SystemClock)
-    }
-
-    /// Makes timers on another clock, with a thread if that one ticks [by itself](Ticks::ByItself).
-    ///
-    /// # Errors
-    /// If the system refuses the thread.
-    pub fn with_clock(clock: impl Clock) -> io::Result<Self> {
-        let timers = filch_timers::Builder::new()
-            .clock(clock)
-            .detach_if(is_own_thread);
-        let timers = timers.build()?;
-        Ok(Self { timers })
-    }
-
+/// The methods that this crate adds to [`Timers`]: commands that complete later, or have a
+/// deadline; delayed messages, and messages at intervals; futures with a limit.
+pub trait TimersExt: Borrow<Timers> {
     /// Completes the command with `reply` at the `deadline`. If that has passed: at once, on the
     /// thread that fires timers; on a clock that is moved by hand, at its next move.
     ///
     /// # Errors
     /// [`NotSet::Closed`], with both, if the timers are shut down.
-    pub fn complete_at<P: Protocol>(
+    fn complete_at<P: Protocol>(
         &self,
         deadline: Instant,
         completion: Completion<P>,
         reply: P::Reply,
     ) -> Result<TimerKey, NotCompleted<P>> {
-        let timers = self.on_behalf_of(completion.handle().number());
+        let timers = self.borrow().on_behalf_of(completion.handle().number());
         timers.call_at_while(
             deadline,
             (completion, reply),
@@ -91,13 +63,13 @@ impl Timers {
     ///
     /// # Errors
     /// As [`complete_at`](Self::complete_at).
-    pub fn complete_after<P: Protocol>(
+    fn complete_after<P: Protocol>(
         &self,
         delay: Duration,
         completion: Completion<P>,
         reply: P::Reply,
     ) -> Result<TimerKey, NotCompleted<P>> {
-        self.complete_at(self.after(delay), completion, reply)
+        self.complete_at(self.borrow().after(delay), completion, reply)
     }
 
     /// Gives a command a deadline: if it is not completed by then, it fails with `error`.
@@ -109,37 +81,41 @@ impl Timers {
         clippy::type_complexity,
         reason = "the call has no name for another type"
     )]
-    pub fn deadline<P: Protocol>(
+    fn deadline<P: Protocol>(
         &self,
         deadline: Instant,
         completion: Completion<P>,
         error: P::Error,
     ) -> Result<Bounded<P>, NotSet<(Completion<P>, impl FnOnce(Completion<P>))>> {
-        let timers = self.on_behalf_of(completion.handle().number());
+        let timers = self.borrow().on_behalf_of(completion.handle().number());
         timers.bound(deadline, completion, |completion| completion.fail(error))
     }
 
-    /// Awaits `future` for at most `limit`. When the time is over, it is dropped before the return.
+    /// Awaits `future` for at most `limit`, from the first poll on. When the time is over, it is
+    /// dropped before the return.
     ///
     /// # Errors
     /// [`TimeoutError`].
-    pub async fn timeout<F: Future>(
+    fn timeout<F: Future>(
         &self,
         limit: Duration,
         future: F,
-    ) -> Result<F::Output, TimeoutError> {
-        let (mut future, mut sleep) = (pin!(future), pin!(self.sleep(limit)));
-        poll_fn(|context| {
-            if let Poll::Ready(output) = future.as_mut().poll(context) {
-                return Poll::Ready(Ok(output));
-            }
-            let over = ready!(sleep.as_mut().poll(context));
-            Poll::Ready(Err(match over {
-                Ok(()) => TimeoutError::Elapsed,
-                Err(TimersClosed) => TimeoutError::TimersClosed,
-            }))
-        })
-        .await
+    ) -> impl Future<Output = Result<F::Output, TimeoutError>> {
+        async move {
+            let sleep = self.borrow().sleep(limit);
+            let (mut future, mut sleep) = (pin!(future), pin!(sleep));
+            poll_fn(|context| {
+                if let Poll::Ready(output) = future.as_mut().poll(context) {
+                    return Poll::Ready(Ok(output));
+                }
+                let over = ready!(sleep.as_mut().poll(context));
+                Poll::Ready(Err(match over {
+                    Ok(()) => TimeoutError::Elapsed,
+                    Err(TimersClosed) => TimeoutError::TimersClosed,
+                }))
+            })
+            .await
+        }
     }
 
     /// Asks the process `pid` to end, as [`Handle::cancel`] does, and terminates it at the
@@ -147,14 +123,14 @@ impl Timers {
     ///
     /// # Errors
     /// [`EndByError`]; the process was not asked then.
-    pub fn end_by<P: Protocol>(
+    fn end_by<P: Protocol>(
         &self,
         deadline: Instant,
         scheduler: &Handle<P>,
         pid: Pid,
         reason: &str,
     ) -> Result<(), EndByError> {
-        self.terminate_at(deadline, scheduler, pid)?;
+        terminate_at(self.borrow(), deadline, scheduler, pid)?;
         let asked = scheduler.ask_to_end(pid, Cancel::asked(reason, Some(deadline)));
         asked.map_err(EndByError::NoSuchProcess)
     }
@@ -164,14 +140,14 @@ impl Timers {
     ///
     /// # Errors
     /// [`NotSet::Closed`], with the message, if the timers are shut down.
-    pub fn send_at<P: Protocol>(
+    fn send_at<P: Protocol>(
         &self,
         deadline: Instant,
         scheduler: &Handle<P>,
         to: Pid,
         message: P::Message,
     ) -> Result<TimerKey, NotSet<P::Message>> {
-        let timers = self.on_behalf_of(scheduler.number());
+        let timers = self.borrow().on_behalf_of(scheduler.number());
         let sent = timers.call_at_while(
             deadline,
             (scheduler.clone(), message),
@@ -194,7 +170,7 @@ impl Timers {
     /// # Errors
     /// [`NotSet::ZeroPeriod`], if the period is zero; [`NotSet::Closed`], if the timers are shut
     /// down. Both have a call that sends one message.
-    pub fn interval<P: Protocol>(
+    fn interval<P: Protocol>(
         &self,
         period: Duration,
         scheduler: &Handle<P>,
@@ -202,7 +178,7 @@ impl Timers {
         mut message: impl FnMut() -> P::Message + Send + 'static,
     ) -> Result<TimerKey, NotSet<impl FnMut() -> bool>> {
         let scheduler = scheduler.clone();
-        let timers = self.on_behalf_of(scheduler.number());
+        let timers = self.borrow().on_behalf_of(scheduler.number());
         timers.call_every(period, move || match scheduler.send(to, message()) {
             Ok(()) => true,
             Err(refused) => {
@@ -218,28 +194,28 @@ impl Timers {
     }
 }
 
-impl Timers {
-    /// Terminates the process at the deadline, if it lives then.
-    pub(crate) fn terminate_at<P: Protocol>(
-        &self,
-        deadline: Instant,
-        scheduler: &Handle<P>,
-        pid: Pid,
-    ) -> Result<(), EndByError> {
-        let timers = self.on_behalf_of(scheduler.number());
-        let terminated = scheduler.clone();
-        let key = timers.call_at(deadline, move || {
-            let _ = terminated.terminate(pid);
-        });
-        let key = key.map_err(|_| EndByError::TimersClosed)?;
-        let _ = scheduler.at_end(pid, move |_| {
-            timers.cancel(key);
-        });
-        Ok(())
-    }
+impl TimersExt for Timers {}
+
+/// Terminates the process at the deadline, if it lives then.
+pub(crate) fn terminate_at<P: Protocol>(
+    timers: &Timers,
+    deadline: Instant,
+    scheduler: &Handle<P>,
+    pid: Pid,
+) -> Result<(), EndByError> {
+    let timers = timers.on_behalf_of(scheduler.number());
+    let terminated = scheduler.clone();
+    let key = timers.call_at(deadline, move || {
+        let _ = terminated.terminate(pid);
+    });
+    let key = key.map_err(|_| EndByError::TimersClosed)?;
+    let _ = scheduler.at_end(pid, move |_| {
+        timers.cancel(key);
+    });
+    Ok(())
 }
 
-/// The reason why a process was not [given a deadline](Timers::end_by). A
+/// The reason why a process was not [given a deadline](TimersExt::end_by). A
 /// [submission](crate::SubmissionExt::deadline) is refused with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -264,21 +240,7 @@ impl fmt::Display for EndByError {
 
 impl Error for EndByError {}
 
-impl ops::Deref for Timers {
-    type Target = filch_timers::Timers;
-
-    fn deref(&self) -> &filch_timers::Timers {
-        &self.timers
-    }
-}
-
-impl fmt::Debug for Timers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.timers.fmt(f)
-    }
-}
-
-/// The reason why a future that is awaited [with a limit](Timers::timeout) has no output.
+/// The reason why a future that is awaited [with a limit](TimersExt::timeout) has no output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeoutError {
@@ -299,9 +261,9 @@ impl fmt::Display for TimeoutError {
 
 impl Error for TimeoutError {}
 
-/// The error of [`Timers::complete_at`]: the completion and its reply come back.
+/// The error of [`TimersExt::complete_at`]: the completion and its reply come back.
 pub type NotCompleted<P> = NotSet<(Completion<P>, <P as Protocol>::Reply)>;
 
-/// A [`Completion`] until its deadline, at which it fails by itself; from [`Timers::deadline`]. To
-/// complete it before, [take](filch_timers::Bounded::take) it out.
+/// A [`Completion`] until its deadline, at which it fails by itself; from [`TimersExt::deadline`].
+/// To complete it before, [take](filch_timers::Bounded::take) it out.
 pub type Bounded<P> = filch_timers::Bounded<Completion<P>>;

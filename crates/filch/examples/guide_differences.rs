@@ -1,14 +1,16 @@
 //! The differences of the scheduler from the original in Go, each as an assertion.
 
+use std::collections::HashMap;
 use std::error::Error;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use filch::actors::RegisterError;
 use filch::prelude::*;
 use filch::scheduler::{
-    Completion, Context, Event, Events, ExitReason, InitError, LifeCycle, Process, Protocol,
-    Scheduler, StepOutput, SubmitError, from_fn,
+    Completion, Context, Event, Events, ExitReason, ExitRef, InitError, LifeCycle, Process,
+    Protocol, Scheduler, StepOutput, SubmitError, from_fn,
 };
 
 enum Words {}
@@ -145,7 +147,7 @@ impl Drop for Mortal {
 struct Said(mpsc::Sender<&'static str>);
 
 impl LifeCycle<Words> for Said {
-    fn on_complete(&self, _: &Context<'_, Words>, _: &ExitReason) {
+    fn on_complete(&self, _: &Context<'_, Words>, _: &ExitReason, _: ExitRef<'_, Words>) {
         let _ = self.0.send("hook");
     }
 }
@@ -190,7 +192,79 @@ fn a_taken_name_is_refused() -> Result<(), Failure> {
 }
 // ANCHOR_END: name
 
+// ANCHOR: places
+fn places_wait_until_all_are_there() -> Result<(), Failure> {
+    let (scheduler, commands) = start(mpsc::channel().0)?;
+    let submission = scheduler.submission(waiter(), "run", ()).name("clerk");
+    let (clerk, its_start) = submission.admit().map_err(|(error, _)| error)?;
+    // It has its PID and its name, and takes messages. It does not run.
+    assert_eq!(scheduler.whereis("clerk"), Some(clerk.pid()));
+    scheduler.send(clerk.pid(), ())?;
+    assert!(commands.try_recv().is_err());
+
+    let _clerk = clerk.submit(its_start)?;
+    assert_eq!(commands.recv()?.0, "asked");
+    Ok(())
+}
+// ANCHOR_END: places
+
+// ANCHOR: definitions
+/// The processes that others of this program can become, by name.
+const DEFINITIONS: [(&str, Definition); 1] = [("waiter", || Box::new(waiter()))];
+
+type Definition = fn() -> Box<dyn Process<Words>>;
+
+fn a_process_becomes_what_a_name_stands_for() -> Result<(), Failure> {
+    let (scheduler, commands) = start(mpsc::channel().0)?;
+    let caterpillar = from_fn(|_context, _events, out| {
+        let definitions = HashMap::from(DEFINITIONS);
+        let define = definitions.get("waiter").ok_or("no such definition")?;
+        out.upgrade(define(), "run", ());
+        Ok(())
+    });
+    let _process = scheduler.submit(caterpillar, "run", ())?;
+    assert_eq!(commands.recv()?.0, "asked");
+    Ok(())
+}
+// ANCHOR_END: definitions
+
+// ANCHOR: figures
+/// Counts its messages where others can read the count.
+#[derive(Default)]
+struct Counts(Arc<AtomicU64>);
+
+impl Process<Words> for Counts {
+    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Words>,
+        events: Events<'_, Words>,
+        _: &mut StepOutput<Words>,
+    ) -> Result<(), String> {
+        self.0.fetch_add(events.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn figures_are_read_beside_the_process() -> Result<(), Failure> {
+    let (scheduler, _commands) = start(mpsc::channel().0)?;
+    let counts = Counts::default();
+    let figures = Arc::clone(&counts.0);
+    let process = scheduler.submit(counts, "run", ())?;
+    scheduler.send(process.pid(), ())?;
+    scheduler.wait_for_standstill_timeout(LIMIT)?;
+    assert_eq!(figures.load(Ordering::Relaxed), 1);
+    Ok(())
+}
+// ANCHOR_END: figures
+
 fn main() -> Result<(), Failure> {
+    places_wait_until_all_are_there()?;
+    a_process_becomes_what_a_name_stands_for()?;
+    figures_are_read_beside_the_process()?;
     a_message_does_not_wake_a_wait()?;
     a_silent_step_idles()?;
     commands_of_a_last_step_are_dispatched()?;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::hint;
 // std's in a model, too: it orders nothing.
-use std::sync::{Arc, Weak};
+use std::sync::{Arc as StdArc, Weak};
 
 use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
@@ -30,7 +30,7 @@ pub(crate) struct Owner {
     pub(crate) spawned: filch_deque::Worker<JobRef>,
     pub(crate) parker: Parker,
     /// The jobs on its stack.
-    pub(crate) stack: Arc<JobStack>,
+    pub(crate) stack: StdArc<JobStack>,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
@@ -44,7 +44,7 @@ pub(crate) struct WorkerSlot {
     /// Marks which of the jobs that it forks are isolated.
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
-    pub(crate) stack: Arc<JobStack>,
+    pub(crate) stack: StdArc<JobStack>,
     /// Jobs for the thread in it, and for no other one; each with the address of its scope's count,
     /// or 0.
     pub(crate) own: Injector<(JobRef, usize), OWN_BLOCK>,
@@ -60,7 +60,7 @@ impl WorkerSlot {
             forks: filch_deque::Worker::biased(CAPACITY),
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
-            stack: Arc::default(),
+            stack: StdArc::default(),
         };
         Self {
             forks: owner.forks.stealer(),
@@ -69,7 +69,7 @@ impl WorkerSlot {
             sleeps: CachePadded::new(AtomicBool::new(false)),
             yield_requested: CachePadded::new(AtomicBool::new(false)),
             isolation: IsolationMark::default(),
-            stack: Arc::clone(&owner.stack),
+            stack: StdArc::clone(&owner.stack),
             own: Injector::with_blocks(),
             listens: Mutex::new(false),
             owner: Mutex::new(Some(owner)),

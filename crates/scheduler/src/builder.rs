@@ -184,6 +184,7 @@ impl<P: Protocol> Builder<P> {
     }
 
     fn start(self) -> Result<Scheduler<P>, PoolError> {
+        filch_timers::never_wait_on(crate::handle::threads::is_ours);
         let processors = Processors::with_prefetch(self.processors, Task::prefetch)?;
         let workers = processors.max_count();
         let counters = (0..workers).map(|_| CachePadded::default()).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use filch_actors::timers::Timers;
+use filch_actors::timers::{Timers, TimersExt};
 use filch_scheduler::{
     Completion, Event, Events, Pid, Process, Protocol, Scheduler, StepOutput, from_fn,
 };

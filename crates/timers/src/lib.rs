@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod bounded;
-mod builder;
 mod clock;
 mod fake_clock;
 mod guard;
@@ -14,14 +13,13 @@ mod timer_thread;
 mod timers;
 
 pub use bounded::Bounded;
-pub use builder::Builder;
 pub use clock::{Alarm, Clock, SystemClock, Ticks};
 pub use fake_clock::FakeClock;
 pub use guard::TimerGuard;
 pub use queue::{TimerKey, after};
-#[doc(hidden)] // for the schedulers, whose threads must not wait for one another
-pub use service::is_timer_thread;
 pub use service::pending_for;
+#[doc(hidden)] // for the schedulers, whose threads must not wait for one another
+pub use service::{is_timer_thread, never_wait_on};
 pub use sleep::{Sleep, TimersClosed};
 pub use timer_thread::RunningTimer;
 #[doc(hidden)] // for the schedulers, whose handlers own timers

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 use std::io;
-use std::sync::{Arc, Mutex as SystemMutex, MutexGuard as SystemGuard, PoisonError, Weak};
+use std::sync::{
+    Arc, Mutex as SystemMutex, MutexGuard as SystemGuard, OnceLock, PoisonError, Weak,
+};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -25,6 +27,19 @@ filch_sync::thread_local! {
 /// those threads may be waiting for this one.
 pub fn is_timer_thread() -> bool {
     FIRES.with(Cell::get)
+}
+
+/// Tells the threads of a scheduler, on which no shutdown waits.
+static IS_OURS: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Lets no shutdown wait on threads on which `is_ours` returns true: a call that fires may drop a
+/// scheduler, and so wait for its threads. The first call counts: it is the same for all.
+pub fn never_wait_on(is_ours: fn() -> bool) {
+    let _ = IS_OURS.set(is_ours);
+}
+
+fn must_not_wait() -> bool {
+    is_timer_thread() || IS_OURS.get().is_some_and(|is_ours| is_ours())
 }
 
 /// All timers of the program. The lock is the system's even in a model: nobody waits under it.
@@ -58,8 +73,6 @@ pub(super) struct Service {
     shared: Arc<Shared>,
     /// `None` on a clock moved by hand, and after the join.
     thread: Mutex<Option<filch_sync::thread::JoinHandle<()>>>,
-    /// Returns true where a shutdown does not wait for the thread: see `Builder::detach_if`.
-    detach_here: fn() -> bool,
 }
 
 /// The state that the thread needs, and a clock that is moved by hand.
@@ -75,7 +88,7 @@ pub(super) struct Shared {
 }
 
 impl Service {
-    pub(super) fn start(clock: Box<dyn Clock>, detach_here: fn() -> bool) -> io::Result<Self> {
+    pub(super) fn start(clock: Box<dyn Clock>) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             clock,
             queue: Mutex::new(Queue::default()),
@@ -101,7 +114,6 @@ impl Service {
         Ok(Self {
             shared,
             thread: Mutex::new(thread),
-            detach_here,
         })
     }
 
@@ -179,7 +191,7 @@ impl Service {
 
     pub(super) fn shutdown(&self) {
         self.close();
-        if is_timer_thread() || (self.detach_here)() {
+        if must_not_wait() {
             // The thread exits when its call returns.
             return;
         }
@@ -195,7 +207,7 @@ impl Service {
     pub(super) fn shutdown_by(&self, deadline: Option<Instant>) -> Result<(), RunningTimer> {
         self.close();
         match self.thread() {
-            Some(thread) if !is_timer_thread() && !(self.detach_here)() => thread.wait(deadline),
+            Some(thread) if !must_not_wait() => thread.wait(deadline),
             _ => Ok(()),
         }
     }

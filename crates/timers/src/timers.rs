@@ -42,15 +42,11 @@ impl Timers {
     /// # Errors
     /// If the system refuses the thread.
     pub fn with_clock(clock: impl Clock) -> io::Result<Self> {
-        let service = Service::start(Box::new(clock), || false)?;
-        Ok(Self::from_service(service))
-    }
-
-    pub(crate) fn from_service(service: Service) -> Self {
-        Self {
+        let service = Service::start(Box::new(clock))?;
+        Ok(Self {
             service: Arc::new(service),
             owner: Owner::NONE,
-        }
+        })
     }
 
     /// Returns the same timers for one owner, a number that is not 0: calls set through the result
@@ -218,8 +214,8 @@ impl Timers {
     ///
     /// Blocks for as long as the running call takes, which may be for ever: see
     /// [`shutdown_timeout`](Self::shutdown_timeout). It does not wait on a thread that fires
-    /// timers, these or others, nor where [`Builder::detach_if`](crate::Builder::detach_if) says
-    /// so: another thread might wait for this one in turn.
+    /// timers, these or others, nor on one of a process scheduler: the running call might wait for
+    /// this thread in turn.
     pub fn shutdown(&self) {
         self.service.shutdown();
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use filch_scheduler::{Observer, Pid, ProcessDetails};
+use filch_scheduler::{ExitReason, Observer, Pid, ProcessDetails};
 use filch_sync::{Arc, CachePadded, Mutex, MutexGuard, lock};
 
 use crate::report::entry::{Entry, NotedCall};
@@ -33,7 +33,7 @@ impl Journal {
 
 impl Observer for Journal {
     /// Notes that a process begins, submitted by `parent`.
-    fn begin(&self, pid: Pid, type_name: &'static str, parent: Option<Pid>) {
+    fn begin(&self, pid: Pid, type_name: &'static str, _: &str, parent: Option<Pid>) {
         self.shard(pid).insert(pid, Entry::new(type_name, parent));
     }
 
@@ -45,7 +45,7 @@ impl Observer for Journal {
     }
 
     /// Drops the notes of a process that has ended.
-    fn end(&self, pid: Pid) {
+    fn end(&self, pid: Pid, _: &ExitReason) {
         self.shard(pid).remove(&pid);
     }
 

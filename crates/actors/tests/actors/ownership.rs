@@ -9,7 +9,7 @@ use filch_actors::BlockingThreads;
 use filch_actors::timers::Timers;
 use filch_scheduler::{Completion, Scheduler, ShutdownReport};
 
-use crate::common::{Command, Test, handle, scheduler, summing};
+use crate::common::{Command, Test, handle, scheduler, scripted, summing};
 
 /// Longer than anything takes that does not hang.
 const HANGS: Duration = Duration::from_secs(60);
@@ -69,6 +69,28 @@ fn a_timer_shuts_a_scheduler_down_that_it_outlives() {
     let report = ended.recv_timeout(HANGS).unwrap();
     assert_eq!(report, Ok(ShutdownReport::default()));
     assert_eq!(gone.recv_timeout(HANGS), Ok(()));
+}
+
+/// The call waits for the step, which does not wait for the call.
+#[test]
+fn a_step_shuts_timers_down_whose_call_waits_for_it() {
+    let scheduler = scheduler(1);
+    let (begin, begun) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
+    let timers = Timers::new().unwrap();
+    timers.call_after(Duration::ZERO, move || {
+        begin.send(()).unwrap();
+        ended.recv().unwrap();
+    });
+    let step = scripted(move |_, _, out| {
+        begun.recv().unwrap();
+        timers.shutdown();
+        assert_eq!(timers.shutdown_timeout(HANGS), Ok(()));
+        end.send(()).unwrap();
+        out.done(7);
+    });
+    let process = scheduler.submit(step, "run", 0).unwrap();
+    assert_eq!(process.join_timeout(HANGS).unwrap(), 7);
 }
 
 #[test]

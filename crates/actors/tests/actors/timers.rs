@@ -7,14 +7,17 @@ use std::time::Duration;
 use filch_actors::prelude::*;
 use filch_actors::timers::{FakeClock, Timers};
 use filch_scheduler::{Completion, Event, JoinError, ProcessError, ProcessHandle, Scheduler};
+use filch_timers::Timers as PlainTimers;
 
 use crate::common::{Command, Test, scheduler, scripted, start, summing};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
+/// Makes timers by the crate of the timers itself: there is one type of that name. A failure does
+/// not compile.
 pub(crate) fn fake() -> (FakeClock, Timers) {
     let clock = FakeClock::new();
-    let timers = Timers::with_clock(clock.clone()).unwrap();
+    let timers = PlainTimers::with_clock(clock.clone()).unwrap();
     (clock, timers)
 }
 

@@ -8,7 +8,7 @@ use filch_sync::panic::{catch_panic, drop_contained};
 use crate::process::inline_box::process_box;
 use crate::process::output::Successor;
 use crate::table::body::Body;
-use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol};
+use crate::{Context, ExitReason, InitError, Outcome, Pid, Process, ProcessError, Protocol};
 
 /// Hooks into the life of each process, to keep a register, to count processes, or to decide which
 /// may run.
@@ -30,39 +30,44 @@ use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol
 /// [terminated](crate::Handle::terminate) ends it by `done`. A handle answers all of these after
 /// the shutdown, too.
 pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
-    /// Called before a process starts: its [`init`](crate::Process::init) has succeeded, its first
-    /// step has not begun. Runs on the thread that submits.
-    /// [`Context::is_future`](crate::Context::is_future) says if it is a future.
+    /// Called before `process` starts: its [`init`](Process::init) has succeeded, its first step
+    /// has not begun. Runs on the thread that submits. `method` is its entry point, empty for a
+    /// [future](Context::is_future); its names are in [`Context::info`].
     ///
     /// # Errors
     /// The process is closed instead, and [`submit`](crate::Handle::submit) returns
     /// this error in [`InitError::Refused`].
-    fn on_start(&self, _context: &Context<'_, P>) -> Result<(), P::Error> {
+    fn on_start(
+        &self,
+        _context: &Context<'_, P>,
+        _process: &dyn Process<P>,
+        _method: &str,
+    ) -> Result<(), P::Error> {
         Ok(())
     }
 
     /// Called when a process is over: exactly once for each that was started, on the worker that
-    /// ended it, after it was dropped, and before its join returns. A panic in here is contained.
-    fn on_complete(&self, _context: &Context<'_, P>, _reason: &ExitReason) {}
+    /// ended it, after it was dropped, and before its join returns `exit`. A panic in here is
+    /// contained.
+    fn on_complete(&self, _context: &Context<'_, P>, _reason: &ExitReason, _exit: ExitRef<'_, P>) {}
 }
 
+/// The exit of a process, as the [hooks](LifeCycle) see it: its output, or its error.
+pub type ExitRef<'a, P> = Result<&'a Outcome<P>, &'a ProcessError<P>>;
+
 /// Asks the hooks, if there are any.
-pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), InitError<P>> {
+pub(crate) fn start<P: Protocol>(
+    context: &Context<'_, P>,
+    process: &dyn Process<P>,
+    method: &str,
+) -> Result<(), InitError<P>> {
     let Some(hooks) = &context.handle().shared().hooks else {
         return Ok(());
     };
-    match catch_panic(|| hooks.on_start(context)) {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(InitError::Refused(error)),
-        Err(message) => Err(InitError::HookPanicked(message)),
-    }
-}
-
-/// Tells the hooks, if there are any.
-pub(crate) fn complete<P: Protocol>(context: &Context<'_, P>, reason: &ExitReason) {
-    if let Some(hooks) = &context.handle().shared().hooks {
-        let _ = catch_panic(|| hooks.on_complete(context, reason));
-    }
+    let started = catch_panic(|| hooks.on_start(context, process, method));
+    started
+        .map_err(InitError::HookPanicked)?
+        .map_err(InitError::Refused)
 }
 
 /// Returns the process's name for reports, by the user's code, which may panic.
@@ -122,14 +127,15 @@ pub(crate) fn take_over<P: Protocol>(
 /// Observes processes and their commands, for reports: a journal. It does not see messages or
 /// steps. Each call is on a thread that does the scheduler's work.
 pub trait Observer: Any + Send + Sync {
-    /// A process begins; it was submitted in a step of `parent`, if there is one.
-    fn begin(&self, pid: Pid, type_name: &'static str, parent: Option<Pid>);
+    /// A process begins, at the entry point `method`, which is empty for a future; it was submitted
+    /// in a step of `parent`, if there is one.
+    fn begin(&self, pid: Pid, type_name: &'static str, method: &str, parent: Option<Pid>);
 
     /// The process goes on as another type.
     fn replace(&self, pid: Pid, type_name: &'static str);
 
     /// The process has ended, or was not started.
-    fn end(&self, pid: Pid);
+    fn end(&self, pid: Pid, reason: &ExitReason);
 
     /// A command of the process begins. Returns a number for it.
     fn begin_command(&self, pid: Pid, tag: u64) -> u64;

@@ -14,8 +14,8 @@ use crate::table::slot::{
     CLOSED, FUTURE, IDLE_PRIORITY, POLICY, Placement, READS_LATER, TRAP_EXITS,
 };
 use crate::{
-    BoundThread, Context, ExitReason, Handle, InitError, MailboxPolicy, Pid, Process,
-    ProcessHandle, Protocol,
+    BoundThread, ExitReason, Handle, InitError, MailboxPolicy, Pid, Process, ProcessHandle,
+    Protocol,
 };
 
 /// A process that is about to be submitted, with its options; from [`Handle::submission`].
@@ -253,6 +253,16 @@ impl<P: Protocol> Place<'_, P> {
         self.handle.policy(self.pinned().slot())
     }
 
+    /// Submits the process that was admitted beside this: see [`Handle::submit`]. Until then it is
+    /// known to others, and does not run: so a program can give all its processes their places,
+    /// names and first messages before one of them runs.
+    ///
+    /// # Errors
+    /// [`InitError`]: `init` or the hook refused or panicked; the process was closed.
+    pub fn submit(self, start: Start<'_, P>) -> Result<ProcessHandle<P>, InitError<P>> {
+        self.begin_at(start.process.process, Some((start.method, start.input)))
+    }
+
     /// Begins a process that needs no [`init`](Process::init).
     ///
     /// # Errors
@@ -261,20 +271,19 @@ impl<P: Protocol> Place<'_, P> {
         self,
         process: impl Process<P> + 'static,
     ) -> Result<ProcessHandle<P>, InitError<P>> {
-        self.begin_with(process_box(process), |_, _| Ok(()))
+        self.begin_at(process_box(process), None)
     }
 
-    /// Begins a process with that `init`.
-    pub(crate) fn begin_with(
+    fn begin_at(
         mut self,
         process: ProcessBox<P>,
-        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        entry: Option<(&str, P::Input)>,
     ) -> Result<ProcessHandle<P>, InitError<P>> {
         let Some(pinned) = self.pinned.take() else {
             unreachable!("a process that begins uses it up")
         };
         self.handle
-            .begin(pinned, process, init, self.as_guest, &self.watches)
+            .begin(pinned, process, entry, self.as_guest, &self.watches)
     }
 }
 

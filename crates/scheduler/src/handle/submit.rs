@@ -17,8 +17,8 @@ use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
 use crate::table::slot::{IDLE_PRIORITY, LIMITED, Placement, Task};
 use crate::{
-    Cancel, Context, ExitReason, Handle, InitError, NoSuchProcess, NotAdmitted, Process,
-    ProcessHandle, Protocol, Submission,
+    Cancel, ExitReason, Handle, InitError, NoSuchProcess, NotAdmitted, Process, ProcessHandle,
+    Protocol, Submission,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -46,12 +46,9 @@ impl<P: Protocol> Handle<P> {
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.occupy(Placement::default()) {
             Ok(place) => {
-                let process = process_box(process);
-                let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
-                    init(process, context, method, input)
-                };
-                self.begin(place, process, init, false, &[])
-                    .map_err(SubmitError::Init)
+                let (process, entry) = (process_box(process), Some((method, input)));
+                let begun = self.begin(place, process, entry, false, &[]);
+                begun.map_err(SubmitError::Init)
             }
             Err(error) => {
                 let refused = HandedBack::new((NewProcess::new(process).into_box(), input));
@@ -122,13 +119,14 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Begins the life of the process in its place, with `init`, and runs or enqueues it.
+    /// Begins the life of the process in its place, by `init` if it has an `entry` point with its
+    /// input, and runs or enqueues it.
     #[inline]
     pub(crate) fn begin(
         &self,
         place: Pinned<P>,
         process: ProcessBox<P>,
-        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        entry: Option<(&str, P::Input)>,
         as_guest: bool,
         watches: &[(WatchKind, Pid)],
     ) -> Result<ProcessHandle<P>, InitError<P>> {
@@ -142,16 +140,21 @@ impl<P: Protocol> Handle<P> {
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
+        let method = entry.as_ref().map_or("", |(method, _)| method);
         if self.shared().observer.is_some() {
-            self.note_begin(pid, &*body.process);
+            self.note_begin(pid, &*body.process, method);
         }
         let context = place.context(self);
         // One after the other, so that no error is moved where there is none.
-        if let Err(error) = init(&mut *body.process, &context) {
-            return Err(self.turn_away(&place, error));
+        if let Some((_, input)) = entry
+            && let Err(error) = init(&mut *body.process, &context, method, input)
+        {
+            self.vacate(&place, &ExitReason::not_started(&error));
+            return Err(error);
         }
-        if let Err(error) = life_cycle::start(&context) {
-            return Err(self.turn_away(&place, error));
+        if let Err(error) = life_cycle::start(&context, &*body.process, method) {
+            self.vacate(&place, &ExitReason::not_started(&error));
+            return Err(error);
         }
         if !watches.is_empty() {
             self.tie(pid, body, watches);
@@ -177,9 +180,9 @@ impl<P: Protocol> Handle<P> {
     /// Tells the journal of the process. A function of its own, as most schedulers have no journal.
     #[cold]
     #[inline(never)]
-    fn note_begin(&self, pid: Pid, process: &dyn Process<P>) {
+    fn note_begin(&self, pid: Pid, process: &dyn Process<P>, method: &str) {
         if let Some(observer) = &self.shared().observer {
-            observer.begin(pid, type_name(process), self.current_process());
+            observer.begin(pid, type_name(process), method, self.current_process());
         }
     }
 
@@ -195,14 +198,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Ends a process that was refused, and gives its place up. The caller is the submitter.
-    #[cold]
-    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> InitError<P> {
-        self.vacate(place, &ExitReason::not_started(&error));
-        error
-    }
-
     /// Gives up a place in which no process was ever Ready. The caller is the submitter.
+    #[cold]
     pub(crate) fn vacate(&self, place: &Pinned<P>, reason: &ExitReason) {
         let (pid, slot) = (place.pid(), place.slot());
         // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
@@ -214,7 +211,7 @@ impl<P: Protocol> Handle<P> {
             let _ = unsafe { slot.life.discard() };
         }
         if let Some(observer) = &self.shared().observer {
-            observer.end(pid);
+            observer.end(pid, reason);
         }
         // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
         // ends as all processes do.
@@ -244,12 +241,7 @@ impl<P: Protocol> Submission<'_, P> {
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.admit() {
-            Ok((place, start)) => {
-                let begun = place.begin_with(start.process.process, |process, context| {
-                    init(process, context, start.method, start.input)
-                });
-                begun.map_err(SubmitError::Init)
-            }
+            Ok((place, start)) => place.submit(start).map_err(SubmitError::Init),
             Err((error, start)) => {
                 let refused = HandedBack::new((start.process.into_box(), start.input));
                 Err(SubmitError::NotAdmitted(error, refused))

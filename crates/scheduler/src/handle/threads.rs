@@ -52,7 +52,7 @@ impl<P: Protocol> Handle<P> {
 }
 
 /// Checks if the calling thread is of timers, of a blocking pool, or a worker of any scheduler.
-pub fn is_ours() -> bool {
+pub(crate) fn is_ours() -> bool {
     filch_blocking::is_blocking_thread()
         || filch_timers::is_timer_thread()
         || filch_processors::is_machine()

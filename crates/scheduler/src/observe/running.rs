@@ -144,27 +144,20 @@ impl<P: Protocol> Handle<P> {
     /// Returns the call that a worker is in the middle of.
     pub(crate) fn call_of(&self, task: RunningTask) -> RunningCall {
         let process = task.label.and_then(|label| self.labelled(label));
+        // It has left its exit, so that its worker only tells of it.
+        let has_exited = |pid| (self.table().find(pid)).is_none_or(|slot| slot.life.is_set());
         let kind = match task.inside {
             // Each process has a label, and jobs have none.
             Inside::ExternalTask => CallKind::Job,
             Inside::BlockingCall if task.label.is_none() => CallKind::Job,
             Inside::BlockingCall => CallKind::Blocking,
-            Inside::Task if process.is_some_and(|process| self.has_exited(process)) => {
-                CallKind::AfterEnd
-            }
+            Inside::Task if process.is_some_and(has_exited) => CallKind::AfterEnd,
             Inside::Task => CallKind::Step,
             _ => CallKind::Destructor,
         };
-        RunningCall {
-            type_name: self.type_name(process),
-            ..RunningCall::new(task.thread, process, kind, task.elapsed)
-        }
-    }
-
-    /// Checks if the process has left its exit, so that its worker only tells of it.
-    fn has_exited(&self, process: Pid) -> bool {
-        let slot = self.table().find(process);
-        slot.is_none_or(|slot| slot.life.is_set())
+        let mut call = RunningCall::new(task.thread, process, kind, task.elapsed);
+        call.type_name = self.type_name(process);
+        call
     }
 }
 

@@ -250,10 +250,9 @@ impl<P: Protocol> Handle<P> {
 
     /// Counts the steps taken and processes ended: constant while all is quiet.
     fn moves(&self) -> u64 {
-        let counters = self.shared().counters.iter();
-        counters
-            .map(|worker| worker.steps.get() + worker.ended.get())
-            .sum()
+        let workers = self.shared().counters.iter();
+        let moves = workers.map(|worker| worker.steps.get() + worker.ended.get());
+        moves.sum()
     }
 
     /// Returns the future `pid`, if it is pending, and the address by which its wakers know it, its

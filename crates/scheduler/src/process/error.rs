@@ -34,6 +34,11 @@ impl<P: Protocol> fmt::Debug for Outcome<P> {
 pub struct AnyOutput(pub(crate) InlineBox<dyn Any + Send, 3>);
 
 impl AnyOutput {
+    /// Borrows the output, if it is a `T`.
+    pub fn downcast_ref<T: Any>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
+
     /// Takes the output, if it is a `T`.
     ///
     /// # Errors

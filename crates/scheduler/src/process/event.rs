@@ -1,12 +1,11 @@
 //! The events of a process, and why a command was not done.
 
 use std::collections::VecDeque;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Instant;
 use std::{fmt, io};
 
-use filch_sync::panic::catch_panic;
+use filch_sync::drop_each;
 
 use crate::protocol::error_by_display;
 use crate::{Ended, Protocol};
@@ -106,19 +105,10 @@ impl<P: Protocol> Drop for Events<'_, P> {
     }
 }
 
-/// Drops the events one by one, so that each panic costs one event. A panic that got out while the
-/// step panics would abort the program, and so would a second one.
+/// Drops the events one by one, so that each panic costs one event.
 #[cold]
 fn drop_rest<P: Protocol>(inbox: &mut VecDeque<Event<P>>) {
-    let mut dropped = Ok(());
-    while let Some(event) = inbox.pop_front() {
-        dropped = dropped.and(catch_panic(|| drop(event)));
-    }
-    if let Err(message) = dropped
-        && !std::thread::panicking()
-    {
-        resume_unwind(Box::new(message));
-    }
+    drop_each(|| inbox.pop_front());
 }
 
 impl<P: Protocol> fmt::Debug for Events<'_, P> {

@@ -75,6 +75,14 @@ impl<const WORDS: usize> InlineBox<dyn Any + Send, WORDS> {
         }
     }
 
+    /// Borrows the value, if it is a `V`.
+    pub(crate) fn downcast_ref<V: Any>(&self) -> Option<&V> {
+        match (**self).downcast_ref::<Large<V>>() {
+            Some(Large(value)) => Some(value),
+            None => (**self).downcast_ref(),
+        }
+    }
+
     /// Takes the value out, if it is a `V`.
     ///
     /// # Errors

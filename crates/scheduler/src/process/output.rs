@@ -10,7 +10,7 @@ use crate::process::command::OpenCommand;
 use crate::process::error::{AnyOutput, Exit, Outcome};
 use crate::process::inline_box::InlineBox;
 use crate::protocol::debug_fields;
-use crate::{Context, Process, ProcessError, Protocol};
+use crate::{Context, ExitRef, Process, ProcessError, Protocol};
 
 /// The output of a step: commands to dispatch, and the process's next status.
 ///
@@ -219,11 +219,12 @@ impl<P: Protocol> StepOutput<P> {
         Over
     }
 
-    /// Returns the error of a process that ends, if it has one.
-    pub(crate) fn error(&self) -> Option<&ProcessError<P>> {
+    /// Returns the exit of a process that ends.
+    pub(crate) fn exit(&self) -> ExitRef<'_, P> {
         match &self.exit {
-            Some(Err(error)) => Some(error),
-            _ => None,
+            Some(Ok(outcome)) => Ok(outcome),
+            Some(Err(error)) => Err(error),
+            None => unreachable!("a process that ends has an exit"),
         }
     }
 

@@ -3,7 +3,6 @@
 use filch_slab::Batch;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
-use crate::handle::life_cycle;
 use crate::table::body::{ColdState, EventList};
 use crate::table::slot::{LIMITED, Slot};
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
@@ -18,10 +17,9 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
         unreachable!("a process ends once");
     };
     let output = &mut scratch.output;
-    let mut reason = ExitReason::Done;
-    if let Some(error) = output.error() {
-        reason = error.reason();
-    }
+    let mut reason = output
+        .exit()
+        .map_or_else(ProcessError::reason, |_| ExitReason::Done);
     // All of this is user code, and each part of it may panic: one by one, so that no panic keeps
     // the rest.
     let closing = catch_panic(|| body.process.close(&reason));
@@ -32,12 +30,12 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
         drop_all_contained(scratch.events.drain(..));
     }
     if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
-        && output.error().is_none()
+        && output.exit().is_ok()
     {
         reason = ExitReason::Panicked(message.as_str().into());
         output.fail(ProcessError::Panicked(message));
     }
-    let failed = output.error().is_some();
+    let failed = output.exit().is_err();
     if failed {
         output.forget_commands();
     }
@@ -58,9 +56,11 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     if let Some(mut cold) = cold {
         empty(handle, &mut cold, pid, &reason);
     }
-    life_cycle::complete(&context, &reason);
+    if let Some(hooks) = &handle.shared().hooks {
+        let _ = catch_panic(|| hooks.on_complete(&context, &reason, output.exit()));
+    }
     if let Some(observer) = &handle.shared().observer {
-        observer.end(pid);
+        observer.end(pid, &reason);
     }
     let (table, batch) = (handle.table(), &mut scratch.vacant);
     // SAFETY: ended above.

@@ -48,12 +48,8 @@ impl<P: Protocol> ProcessSlot<P> {
         let context = self.process.context(&self.handle);
         let (mut output, mut events) = (StepOutput::new(), VecDeque::from(events));
         let stepped = catch_panic(|| process.step(&context, Events::new(&mut events), &mut output));
-        let failed = match stepped {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(ProcessError::Failed(error)),
-            Err(message) => Some(ProcessError::Panicked(message)),
-        };
-        if let Some(error) = failed {
+        let stepped = stepped.map_err(ProcessError::Panicked);
+        if let Err(error) = stepped.and_then(|returned| returned.map_err(ProcessError::Failed)) {
             output.fail(error);
             output.forget_commands();
         }

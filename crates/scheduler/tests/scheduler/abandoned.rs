@@ -13,8 +13,8 @@ use filch_actors::BlockingThreads;
 use filch_actors::prelude::*;
 use filch_actors::timers::Timers;
 use filch_scheduler::{
-    CallKind, Completion, Context, Event, ExitReason, Handle, LifeCycle, Node, Pid, Process,
-    Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport,
+    CallKind, Completion, Context, Event, ExitReason, ExitRef, Handle, LifeCycle, Node, Pid,
+    Process, Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport,
 };
 
 use crate::common::{Command, Test, handle, scripted, until, waiting};
@@ -297,7 +297,7 @@ fn hooks_that_never_return() {
         #[expect(dead_code)] Option<Mutex<SlowDrop>>,
     );
     impl LifeCycle<Test> for Hooks {
-        fn on_complete(&self, _: &Context<'_, Test>, _: &ExitReason) {
+        fn on_complete(&self, _: &Context<'_, Test>, _: &ExitReason, _: ExitRef<'_, Test>) {
             if let Some(gate) = &self.0 {
                 gate.lock().unwrap().pass();
             }

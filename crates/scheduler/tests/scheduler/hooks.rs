@@ -9,7 +9,8 @@ use crate::common::{Test, closed_once, handle, scripted, start, summing, waiting
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Context, ExitReason, InitError, LifeCycle, Pid, ProcessError, Scheduler, SubmitError,
+    Context, ExitReason, ExitRef, InitError, LifeCycle, Observer, Outcome, Pid, Process,
+    ProcessDetails, ProcessError, Scheduler, SubmitError,
 };
 
 /// Notes every start and every end. Refuses the second process, panics at the start of the third.
@@ -20,7 +21,12 @@ struct Register {
 }
 
 impl LifeCycle<Test> for Arc<Register> {
-    fn on_start(&self, context: &Context<'_, Test>) -> Result<(), String> {
+    fn on_start(
+        &self,
+        context: &Context<'_, Test>,
+        _: &dyn Process<Test>,
+        _: &str,
+    ) -> Result<(), String> {
         let number = {
             let mut starts = self.starts.lock().unwrap();
             *starts += 1;
@@ -36,7 +42,7 @@ impl LifeCycle<Test> for Arc<Register> {
         }
     }
 
-    fn on_complete(&self, context: &Context<'_, Test>, reason: &ExitReason) {
+    fn on_complete(&self, context: &Context<'_, Test>, reason: &ExitReason, _: ExitRef<'_, Test>) {
         let ends = self
             .lives
             .lock()
@@ -134,7 +140,7 @@ fn the_last_word_counts() {
     #[derive(Clone, Default)]
     struct Last(Arc<Mutex<Option<ExitReason>>>);
     impl LifeCycle<Test> for Last {
-        fn on_complete(&self, _: &Context<'_, Test>, reason: &ExitReason) {
+        fn on_complete(&self, _: &Context<'_, Test>, reason: &ExitReason, _: ExitRef<'_, Test>) {
             *self.0.lock().unwrap() = Some(reason.clone());
         }
     }
@@ -162,7 +168,12 @@ fn what_is_reachable_when() {
         }
     }
     impl LifeCycle<Test> for Look {
-        fn on_start(&self, context: &Context<'_, Test>) -> Result<(), String> {
+        fn on_start(
+            &self,
+            context: &Context<'_, Test>,
+            _: &dyn Process<Test>,
+            _: &str,
+        ) -> Result<(), String> {
             let (handle, pid) = (context.handle(), context.pid());
             self.note("a future", context.is_future());
             self.note(
@@ -175,7 +186,7 @@ fn what_is_reachable_when() {
             Ok(())
         }
 
-        fn on_complete(&self, context: &Context<'_, Test>, _: &ExitReason) {
+        fn on_complete(&self, context: &Context<'_, Test>, _: &ExitReason, _: ExitRef<'_, Test>) {
             let (handle, pid) = (context.handle(), context.pid());
             self.note("a future", context.is_future());
             self.note("sent", handle.send(pid, (0, 1)).is_ok());
@@ -220,4 +231,99 @@ fn what_is_reachable_when() {
     let handle = scheduler.handle();
     scheduler.shutdown(Duration::from_secs(60)).unwrap();
     assert_eq!((handle.live(), handle.processes().len()), (0, 0));
+}
+
+/// Notes what hooks and observers are shown of each process.
+#[derive(Clone, Default)]
+struct Notes(Arc<Mutex<Vec<String>>>);
+
+impl Notes {
+    fn note(&self, note: String) {
+        self.0.lock().unwrap().push(note);
+    }
+}
+
+impl LifeCycle<Test> for Notes {
+    fn on_start(
+        &self,
+        context: &Context<'_, Test>,
+        process: &dyn Process<Test>,
+        method: &str,
+    ) -> Result<(), String> {
+        let (names, type_name) = (context.info().names, process.type_name());
+        let kind = type_name.rsplit("::").next().unwrap_or_default();
+        self.note(format!("{kind} {names:?} starts at {method:?}"));
+        Ok(())
+    }
+
+    fn on_complete(&self, _: &Context<'_, Test>, _: &ExitReason, exit: ExitRef<'_, Test>) {
+        self.note(match exit {
+            Ok(Outcome::Output(output)) => format!("output {output}"),
+            Ok(Outcome::Other(any)) => {
+                let (short, long) = (any.downcast_ref::<u8>(), any.downcast_ref::<[u64; 9]>());
+                format!("{short:?}, {long:?}")
+            }
+            Err(ProcessError::Failed(error)) => format!("failed with {error}"),
+            Err(error) => error.to_string(),
+        });
+    }
+}
+
+impl Observer for Notes {
+    fn begin(&self, _: Pid, _: &'static str, method: &str, _: Option<Pid>) {
+        self.note(format!("begins at {method:?}"));
+    }
+
+    fn end(&self, _: Pid, reason: &ExitReason) {
+        self.note(format!("ends: {reason}"));
+    }
+
+    fn replace(&self, _: Pid, _: &'static str) {}
+
+    fn begin_command(&self, _: Pid, _: u64) -> u64 {
+        0
+    }
+
+    fn note_call(&self, _: Pid, _: u64, _: Pid, _: bool) {}
+
+    fn end_command(&self, _: Pid, _: u64) {}
+
+    fn details(&self, _: Pid) -> Option<ProcessDetails> {
+        None
+    }
+}
+
+/// Hooks see the process, its entry point and names, and its exit: an output of its protocol, one
+/// of any type, large or small, or its error. An observer sees the entry point and the reason.
+#[test]
+fn what_hooks_and_observers_are_shown() {
+    let notes = Notes::default();
+    let builder = Scheduler::builder().workers(1).hooks(notes.clone());
+    let scheduler = builder.observer(notes.clone()).build().unwrap();
+    let told = || std::mem::take(&mut *notes.0.lock().unwrap());
+
+    let process = scripted(|_, _, out| out.done(7));
+    let process = scheduler.submission(process, "run", 0).name("seven");
+    assert_eq!(process.submit().unwrap().join().unwrap(), 7);
+    let begun = [
+        "begins at \"run\"",
+        "Scripted [\"seven\"] starts at \"run\"",
+    ];
+    assert_eq!(told(), [&begun[..], &["output 7", "ends: done"]].concat());
+
+    let process = start(&scheduler, |_, _, _| Err("no".to_owned()));
+    assert!(process.join().is_err());
+    assert_eq!(told()[2..], ["failed with no", "ends: failed: no"]);
+    assert!(scheduler.submit(waiting(), "fail", 0).is_err());
+    let refused = "ends: not started: init failed: init does not want to";
+    assert_eq!(told(), ["begins at \"fail\"", refused]);
+
+    assert_eq!(scheduler.spawn(async { 3_u8 }).unwrap().join().unwrap(), 3);
+    let of_future = told();
+    assert_eq!(of_future[0], "begins at \"\"");
+    assert!(of_future[1].ends_with("[] starts at \"\""), "{of_future:?}");
+    assert_eq!(of_future[2..], ["Some(3), None", "ends: done"]);
+    let long = scheduler.spawn(async { [1_u64; 9] }).unwrap();
+    assert_eq!(long.join().unwrap(), [1; 9]);
+    assert_eq!(told()[2], "None, Some([1, 1, 1, 1, 1, 1, 1, 1, 1])");
 }

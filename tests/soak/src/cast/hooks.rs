@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use filch_scheduler::{Context, ExitReason, LifeCycle};
+use filch_scheduler::{Context, ExitReason, ExitRef, LifeCycle, Process};
 
 use crate::account::{Happening, note};
 use crate::cast::{Fault, Roster, Soak};
@@ -12,7 +12,12 @@ use crate::plan::Hook;
 pub(crate) struct Hooks(pub(crate) Arc<Roster>);
 
 impl LifeCycle<Soak> for Hooks {
-    fn on_start(&self, context: &Context<'_, Soak>) -> Result<(), Fault> {
+    fn on_start(
+        &self,
+        context: &Context<'_, Soak>,
+        _: &dyn Process<Soak>,
+        _: &str,
+    ) -> Result<(), Fault> {
         // A process has registered its PID in `init`; a future has not.
         let Some(life) = self.0.find(context.pid()) else {
             return Ok(());
@@ -28,7 +33,13 @@ impl LifeCycle<Soak> for Hooks {
         }
     }
 
-    fn on_complete(&self, context: &Context<'_, Soak>, reason: &ExitReason) {
+    fn on_complete(
+        &self,
+        context: &Context<'_, Soak>,
+        reason: &ExitReason,
+        exit: ExitRef<'_, Soak>,
+    ) {
+        assert_eq!(exit.is_ok(), reason.is_normal(), "{reason}");
         self.0.ended.add(1);
         self.0.failed.add(i64::from(!reason.is_normal()));
         if let Some(life) = self.0.leave(context.pid()) {

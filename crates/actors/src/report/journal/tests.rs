@@ -1,6 +1,8 @@
 //! The journal's notes, which leave nothing behind.
 
-use filch_scheduler::{Context, LifeCycle, Observer, Scheduler, SubmitError, from_fn};
+use filch_scheduler::{
+    Context, ExitReason, LifeCycle, Observer, Process, Scheduler, SubmitError, from_fn,
+};
 use filch_sync::lock;
 
 use super::Journal;
@@ -10,7 +12,12 @@ use crate::tests::Any;
 struct NamelessOnly;
 
 impl LifeCycle<Any> for NamelessOnly {
-    fn on_start(&self, context: &Context<'_, Any>) -> Result<(), String> {
+    fn on_start(
+        &self,
+        context: &Context<'_, Any>,
+        _: &dyn Process<Any>,
+        _: &str,
+    ) -> Result<(), String> {
         match context.info().names.is_empty() {
             true => Ok(()),
             false => Err("no names here".to_owned()),
@@ -27,7 +34,7 @@ fn a_command_is_known_by_its_number_and_not_by_its_tag() {
     let new = || scheduler.submit(idle(), "run", ()).unwrap().pid();
     let (pid, callee) = (new(), new());
     let journal = Journal::default();
-    journal.begin(pid, "First", Some(callee));
+    journal.begin(pid, "First", "run", Some(callee));
     let older = journal.begin_command(pid, 7);
     let younger = journal.begin_command(pid, 7);
     journal.note_call(pid, older, callee, true);
@@ -42,7 +49,7 @@ fn a_command_is_known_by_its_number_and_not_by_its_tag() {
     };
     assert_eq!((command.tag, command.calls), (7, Some(callee)));
     assert!(command.is_limited && command.age <= details.age);
-    journal.end(pid);
+    journal.end(pid, &ExitReason::Done);
     journal.end_command(pid, older);
     journal.note_call(pid, older, callee, false);
     assert_eq!(journal.details(pid), None);
