@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::{EndsInTime, Logged, alone, drive, engine, only, until, within};
+use crate::common::{EndsInTime, Logged, alone, drive, engine, only, report, until, within};
 use filch_engine::{Completed, Context, Engine, Exit, RemoveError, Stage, Worker};
 
 #[derive(Clone)]
@@ -171,7 +171,10 @@ fn d7_an_ending_worker_empties_its_queue_without_running_it() {
             let engine = engine.clone();
             move || engine.complete(Ping(1))
         });
-        drive(local, || waits.is_finished());
+        // The task is there before the worker looks, and its waiter may learn of its end before
+        // the scheduler has dropped the worker.
+        until(|| report(engine).has_messages);
+        drive(local, || waits.is_finished() && worker.exit().is_some());
         assert_eq!(waits.join().unwrap(), Completed { ran: 0, dropped: 1 });
         assert!(log.take().is_empty());
         assert_eq!(worker.exit(), Some(Exit::Removed));
