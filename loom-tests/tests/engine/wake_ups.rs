@@ -25,9 +25,12 @@ fn whatever_comes_wakes_the_scheduler() {
             let sends = Other::spawn(move || {
                 let worker = Worker::new("worker").on(|_: &Ping| {});
                 let worker = handle.add(worker).expect("it fits");
-                assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+                assert_eq!(
+                    engine.complete(Ping).unwrap(),
+                    Completed { ran: 1, dropped: 0 }
+                );
                 worker.remove().expect("the first time");
-                assert_eq!(worker.join(), Exit::Removed);
+                assert_eq!(worker.join().unwrap(), Exit::Removed);
                 engine.terminate();
             });
             scheduler.run();

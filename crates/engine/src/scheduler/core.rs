@@ -63,6 +63,7 @@ impl Core {
             stats,
         } = place;
         let (links, owners) = (Arc::clone(&shared.links), Arc::clone(&shared.owners));
+        links.drives(true);
         Rc::new(Self {
             home: Rc::new(Home::new(number, links, owners, parker.unparker())),
             shared: Arc::clone(shared),
@@ -286,10 +287,11 @@ impl Core {
             // To be reopened it must be empty, with no send under way. Existing senders stay
             // refused.
             if queue.reopen().is_ok() {
-                return;
+                break;
             }
             thread::yield_now();
         }
+        self.home.links.drives(false);
     }
 
     /// Runs rounds until it is terminated, and its workers have ended.

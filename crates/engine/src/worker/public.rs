@@ -1,6 +1,6 @@
 //! The facts about a worker for other threads.
 
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use filch_sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -176,30 +176,14 @@ impl Public {
         self.ended.notify_all();
     }
 
-    /// Blocks until it has ended.
-    pub(crate) fn join(&self) -> Exit {
-        let mut exit = lock(&self.exit);
-        loop {
-            if let Some(exit) = &*exit {
-                return exit.clone();
-            }
-            exit = self
-                .ended
-                .wait(exit)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// As [`join`](Self::join), for at most `timeout`.
+    /// Blocks until it has ended, for at most `timeout`.
     pub(crate) fn join_timeout(&self, timeout: Duration) -> Option<Exit> {
         // A deadline that no clock can show never comes.
-        let Some(deadline) = time::now().checked_add(timeout) else {
-            return Some(self.join());
-        };
+        let deadline = time::now().checked_add(timeout);
         let mut exit = lock(&self.exit);
         let mut is_over = false;
         while exit.is_none() && !is_over {
-            (exit, is_over) = wait_until(&self.ended, &self.exit, exit, Some(deadline));
+            (exit, is_over) = wait_until(&self.ended, &self.exit, exit, deadline);
         }
         exit.clone()
     }

@@ -189,7 +189,7 @@ fn d8_a_task_that_finds_its_data_destroyed_ends_its_worker() {
         let owner = engine.start("there").add(owner).unwrap();
         let removes = Worker::new("removes").on(move |_: &Ping| {
             owner.remove().unwrap();
-            assert_eq!(owner.ends(), Exit::Removed);
+            until(|| owner.exit() == Some(Exit::Removed));
         });
         local.handle().add(removes).unwrap();
         let user = Worker::new("user")
