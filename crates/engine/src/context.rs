@@ -202,7 +202,7 @@ impl Context<'_> {
             unsafe { function.call(data, self.0.call()) }
         };
         while !self.is_ending() {
-            match self.0.worker.call(&bound, &mut call) {
+            match self.0.worker.call(self.0.home, &bound, &mut call) {
                 Ok(Ok(result)) => return Ok(result),
                 // The panic was reported where it began.
                 Ok(Err(message)) => resume_unwind(Box::new(message)),
@@ -229,12 +229,18 @@ impl Context<'_> {
         })
     }
 
-    /// Lets others run once.
+    /// Lets others run once. A worker that calls it again before it has done anything else, as far
+    /// as its scheduler can see, asks whether there is something to do: like a
+    /// [condition](Self::wait_until), at least every millisecond.
     ///
     /// # Errors
     /// If the worker must end.
     pub fn give_way(&self) -> Result<(), Ending> {
-        self.0.give_way(true);
+        let is_again = self.0.worker.gives_way();
+        if !is_again {
+            self.0.home.has_progressed();
+        }
+        self.0.give_way(is_again);
         match self.is_ending() {
             true => Err(Ending),
             false => Ok(()),

@@ -138,22 +138,21 @@ impl Links {
         reached + self.send_task(first, envelope)
     }
 
-    /// Makes every scheduler check whether data of its workers has ended.
+    /// Makes every scheduler look at its workers: data has come, or has ended.
     pub(crate) fn wake_all(&self) {
         // ORDERING: AcqRel: the partner of `connect`, both ways.
-        let connected = self.connected.fetch_or(0, Ordering::AcqRel);
+        self.wake_each(self.connected.fetch_or(0, Ordering::AcqRel));
+    }
+
+    /// Makes each of these schedulers, a bit for each, look at its workers.
+    pub(crate) fn wake_each(&self, schedulers: u64) {
         for (number, link) in self.links.iter().enumerate() {
-            if connected & 1 << number != 0
+            if schedulers & 1 << number != 0
                 && let Some(link) = link.get()
             {
                 link.unparker.unpark();
             }
         }
-    }
-
-    /// Makes that scheduler look at its workers.
-    pub(crate) fn wake(&self, scheduler: usize) {
-        self.link(scheduler).unparker.unpark();
     }
 
     /// Sends a task to one worker. Lock-free.

@@ -1,12 +1,19 @@
 //! Data without its type.
 
-use filch_data_cell::{DataCell, DataLock, LockError, Lockable};
-use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_data_cell::{Access, DataCell, DataLock, LockError, Lockable};
+use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Data that several workers may use, behind its lock.
 pub(crate) trait SharedCell: Lockable + Send + Sync {
     /// Returns a pointer to the data, for the holder of the lock.
     fn pointer(&self) -> *mut ();
+
+    /// Notes that a worker of that scheduler was refused the lock. Returns whether it still would
+    /// be: then the next unlock is told.
+    fn wait(&self, scheduler: usize, access: Access) -> bool;
+
+    /// Returns the schedulers that have been noted since the last call, a bit for each.
+    fn take_waiting(&self) -> u64;
 
     /// Announces that the owner will destroy it: its users must end.
     fn announce_end(&self);
@@ -25,6 +32,8 @@ pub(crate) trait SharedCell: Lockable + Send + Sync {
 pub(crate) struct OwnedCell<T> {
     cell: DataCell<T>,
     is_ending: AtomicBool,
+    /// The schedulers whose workers wait for the lock.
+    waiting: AtomicU64,
 }
 
 impl<T> OwnedCell<T> {
@@ -32,6 +41,7 @@ impl<T> OwnedCell<T> {
         Self {
             cell: DataCell::new(value),
             is_ending: AtomicBool::new(false),
+            waiting: AtomicU64::new(0),
         }
     }
 }
@@ -46,6 +56,19 @@ unsafe impl<T> Lockable for OwnedCell<T> {
 impl<T: Send + Sync + 'static> SharedCell for OwnedCell<T> {
     fn pointer(&self) -> *mut () {
         self.cell.as_ptr().cast()
+    }
+
+    fn wait(&self, scheduler: usize, access: Access) -> bool {
+        // ORDERING: Release, for the Acquire in `take_waiting`: the scheduler's link. Before the
+        // waiter's bit: whoever is told by that finds this.
+        self.waiting.fetch_or(1 << scheduler, Ordering::Release);
+        self.cell.lock().announce_waiter(access)
+    }
+
+    fn take_waiting(&self) -> u64 {
+        // ORDERING: Acquire, for the Release in `wait`. An RMW: what one takes it must wake, and
+        // what comes later stays.
+        self.waiting.swap(0, Ordering::Acquire)
     }
 
     fn announce_end(&self) {

@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::request::Request;
 use crate::route::TaskKind;
 use crate::worker::bound::{Bound, Denied};
+use crate::worker::home::Home;
 use crate::worker::inbox::{Inbox, Queued};
 use crate::worker::public::{Public, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
@@ -46,6 +47,8 @@ pub(crate) struct WorkerCell {
     frames: RefCell<Vec<&'static Bound>>,
     /// Set while it shows what it waits for.
     shows_wait: Cell<bool>,
+    /// Set if it has given way, and has done nothing since.
+    has_given_way: Cell<bool>,
     /// The reason why it must end.
     exit: RefCell<Option<Exit>>,
 }
@@ -87,6 +90,7 @@ impl WorkerCell {
             after,
             frames: RefCell::default(),
             shows_wait: Cell::new(false),
+            has_given_way: Cell::new(false),
             exit: RefCell::new(None),
             public,
         }
@@ -102,6 +106,11 @@ impl WorkerCell {
         self.show_queue();
     }
 
+    /// Notes that it gives way, and returns whether it did so before and has done nothing since.
+    pub(crate) fn gives_way(&self) -> bool {
+        self.has_given_way.replace(true)
+    }
+
     fn show_queue(&self) {
         // ORDERING: Relaxed: for people.
         self.public
@@ -111,6 +120,7 @@ impl WorkerCell {
 
     /// Shows what it waits for, or that it goes on.
     pub(crate) fn show_wait(&self, what: Option<WaitsFor>) {
+        self.has_given_way.set(false);
         if what.is_some() || self.shows_wait.get() {
             self.shows_wait.set(what.is_some());
             self.public.wait_for(what);
@@ -173,19 +183,18 @@ impl WorkerCell {
     /// The data that it cannot get.
     pub(crate) fn call<R>(
         &self,
+        home: &Home,
         bound: &Bound,
         call: impl FnOnce(&[*mut ()]) -> R,
     ) -> Result<Result<R, String>, Denied> {
-        let held = bound.lock(&self.frames.borrow())?;
+        let held = bound.lock(&self.frames.borrow(), home)?;
         self.show_wait(None);
         // SAFETY: it is taken out below, before `bound` may go: `catch_panic` returns in any case.
         let frame = unsafe { &*ptr::from_ref(bound) };
         self.frames.borrow_mut().push(frame);
-        let result = catch_panic(|| call(held.pointers));
+        let result = catch_panic(|| call(held.pointers()));
         self.frames.borrow_mut().pop();
-        if result.is_err() {
-            held.poison();
-        }
+        held.unlock(result.is_err(), home);
         Ok(result)
     }
 
@@ -200,7 +209,7 @@ impl WorkerCell {
         let all_bound = self.bound.borrow();
         while let Some((own, function)) = self.handlers.get(*next) {
             if *own == kind {
-                let result = self.call(&all_bound[*next], |data| {
+                let result = self.call(by.0.home, &all_bound[*next], |data| {
                     // SAFETY: this is bound to its parameters, which are locked; the task is of the
                     // kind that it is listed for.
                     unsafe {
@@ -220,7 +229,7 @@ impl WorkerCell {
 
     /// Runs the oldest task that waits. Returns `false` if there is none, or it must wait.
     pub(crate) fn run_oldest(&self, by: Call<'_>) -> bool {
-        if !self.may_run_oldest() {
+        if !self.may_run_oldest(by.0.home) {
             return false;
         }
         let Some(mut queued) = self.inbox.take() else {
@@ -294,7 +303,7 @@ impl WorkerCell {
     }
 
     /// Returns whether the workers before it have run the oldest task that waits.
-    fn may_run_oldest(&self) -> bool {
+    fn may_run_oldest(&self, home: &Home) -> bool {
         if self.after.is_empty() {
             return true;
         }
@@ -304,6 +313,7 @@ impl WorkerCell {
         let is_next = self.is_next(own, kind);
         if !is_next {
             self.show_wait(Some(WaitsFor::After));
+            home.is_polled();
         }
         is_next
     }

@@ -68,7 +68,7 @@ impl WorkerHandle {
         if !self.public.tell_to_end(Exit::Removed) {
             return Err(RemoveError::Ending);
         }
-        self.links.wake(self.public.scheduler);
+        self.links.wake_each(1 << self.public.scheduler);
         Ok(())
     }
 

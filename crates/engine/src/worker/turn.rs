@@ -37,7 +37,9 @@ impl Turn<'_> {
             return Err(request);
         }
         self.worker.denied(denied);
-        self.give_way(true);
+        if let Denied::Held(_) = denied {
+            self.give_way(false);
+        }
         if self.is_ending() {
             self.worker.show_wait(None);
         }
