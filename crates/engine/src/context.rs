@@ -7,7 +7,10 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Instant;
 
+use filch_data_cell::Access;
+
 use crate::completion::{Completed, Completion};
+use crate::data::table::Place;
 use crate::envelope::Envelope;
 use crate::error::{Ending, LockDataError, NestedError, ReceiveError, WaitError};
 use crate::exit::Exit;
@@ -210,6 +213,24 @@ impl Context<'_> {
             }
         }
         Err(LockDataError::Ending)
+    }
+
+    /// Lets data be locked again that a task left half changed when it panicked: it is as that left
+    /// it, and a worker that needs it before ends. Returns whether it was poisoned. For the owner
+    /// and its group.
+    ///
+    /// # Errors
+    /// If the worker does not list the data, does not have it yet, or must only read it.
+    pub fn clear_poison<T: 'static>(&self) -> Result<bool, LockDataError> {
+        let request = Request::of::<T>(Access::Write);
+        if self.0.worker.is_read_only(&request) {
+            return Err(LockDataError::ReadOnly(request));
+        }
+        match self.0.worker.data.borrow().get(request.id) {
+            Some((_, Place::Shared(cell))) => Ok(cell.lock().clear_poison()),
+            Some(_) => Ok(false),
+            None => Err(LockDataError::Unlisted(request)),
+        }
     }
 
     /// Finds the data of a function, with the checks that a task's function gets when it is added.

@@ -69,6 +69,8 @@ pub enum SendError<T> {
     Unlisted(T),
     /// The worker has ended.
     Ended(T),
+    /// As many tasks wait for the worker as may.
+    Full(T),
 }
 
 /// A task that cannot be waited for, handed back if it was not sent.
@@ -152,6 +154,7 @@ without_the_task! {
     SendError {
         Unlisted(_) => "the worker does not list the task's type",
         Ended(_) => "the worker has ended",
+        Full(_) => "as many tasks wait for the worker as may",
     }
     WaitError {
         Own(_) => "the worker lists the task's type, and would wait for itself",

@@ -2,6 +2,7 @@
 
 use filch_data_cell::{Access, DataCell, DataLock, LockError, Lockable};
 use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use filch_sync::{Mutex, lock};
 
 /// Data that several workers may use, behind its lock.
 pub(crate) trait SharedCell: Lockable + Send + Sync {
@@ -21,7 +22,7 @@ pub(crate) trait SharedCell: Lockable + Send + Sync {
     /// Returns whether its owner has destroyed it, or will.
     fn is_ending(&self) -> bool;
 
-    /// Destroys it.
+    /// Destroys it, or gives it away.
     ///
     /// # Errors
     /// [`LockError::Held`] while somebody uses it.
@@ -31,15 +32,18 @@ pub(crate) trait SharedCell: Lockable + Send + Sync {
 /// Data that a worker owns.
 pub(crate) struct OwnedCell<T> {
     cell: DataCell<T>,
+    /// Gets the data at its end.
+    then: Mutex<Option<Box<dyn FnOnce(T) + Send>>>,
     is_ending: AtomicBool,
     /// The schedulers whose workers wait for the lock.
     waiting: AtomicU64,
 }
 
 impl<T> OwnedCell<T> {
-    pub(crate) fn new(value: T) -> Self {
+    pub(crate) fn new(value: T, then: impl FnOnce(T) + Send + 'static) -> Self {
         Self {
             cell: DataCell::new(value),
+            then: Mutex::new(Some(Box::new(then))),
             is_ending: AtomicBool::new(false),
             waiting: AtomicU64::new(0),
         }
@@ -82,6 +86,12 @@ impl<T: Send + Sync + 'static> SharedCell for OwnedCell<T> {
     }
 
     fn end(&self) -> Result<(), LockError> {
-        self.cell.try_end().map(drop)
+        let value = self.cell.try_end()?;
+        let then = lock(&self.then).take();
+        match then {
+            Some(then) => then(value),
+            None => unreachable!("it ends once"),
+        }
+        Ok(())
     }
 }

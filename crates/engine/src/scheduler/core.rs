@@ -41,8 +41,6 @@ pub(crate) struct Core {
     slots: RefCell<Rc<[Rc<WorkerSlot>]>>,
     /// The workers that list each kind of task.
     listeners: RefCell<Vec<Rc<[Rc<WorkerSlot>]>>>,
-    /// The number of tasks that it has handed out.
-    order: Cell<u64>,
     is_terminating: Cell<bool>,
     is_closed: Cell<bool>,
     /// The number of rounds on top of each other.
@@ -71,7 +69,6 @@ impl Core {
             parker,
             slots: RefCell::new(Rc::new([])),
             listeners: RefCell::default(),
-            order: Cell::new(0),
             is_terminating: Cell::new(false),
             is_closed: Cell::new(false),
             depth: Cell::new(0),
@@ -119,6 +116,7 @@ impl Core {
         for slot in gone {
             let public = &slot.worker.public;
             self.shared.left(public);
+            self.stats.ended.add_one();
             let Some(exit) = slot.worker.exit() else {
                 unreachable!("a worker that has ended knows why");
             };
@@ -201,8 +199,8 @@ impl Core {
     }
 
     fn next_order(&self) -> u64 {
-        self.order.set(self.order.get() + 1);
-        self.order.get()
+        self.stats.tasks.add_one();
+        self.stats.tasks.get()
     }
 
     fn slot(&self, number: usize) -> Option<Rc<WorkerSlot>> {

@@ -8,10 +8,13 @@ use crate::data::cells::SharedCell;
 use crate::data::table::{Place, Table};
 use crate::request::Request;
 use crate::worker::home::Home;
+use crate::worker::public::Public;
 
 /// The data that a function of a worker takes.
 pub(crate) struct Bound {
     requests: Box<[Option<Request>]>,
+    /// The bit for all of it: see [`Public::held`].
+    pub(crate) bit: u64,
     /// A pointer for each parameter; null, if it is not data.
     pointers: Box<[*mut ()]>,
     locks: LockSet,
@@ -37,7 +40,11 @@ pub(crate) enum Denied {
 impl Bound {
     /// # Errors
     /// The data that the worker does not have.
-    pub(crate) fn new(requests: Vec<Option<Request>>, table: &Table) -> Result<Self, Denied> {
+    pub(crate) fn new(
+        requests: Vec<Option<Request>>,
+        table: &Table,
+        public: &Public,
+    ) -> Result<Self, Denied> {
         let mut pointers = Vec::with_capacity(requests.len());
         let mut locked = Vec::new();
         for request in &requests {
@@ -59,6 +66,7 @@ impl Bound {
             unreachable!("conflicts are refused before");
         };
         Ok(Self {
+            bit: public.bit_of(&requests),
             requests: requests.into(),
             pointers: pointers.into(),
             locks,

@@ -96,8 +96,11 @@ impl WorkerCell {
         }
     }
 
-    /// Puts a task behind its others.
+    /// Puts a task behind its others, or drops it if there is no room for it.
     pub(crate) fn enqueue(&self, order: u64, envelope: Envelope) {
+        if self.public.is_full() {
+            return self.public.refused.add_one();
+        }
         let inbox = match self.receives(envelope.kind()) {
             false => &self.inbox,
             true => &self.to_receive,
@@ -148,7 +151,7 @@ impl WorkerCell {
     pub(crate) fn bind(&self) {
         let data = self.data.borrow();
         let bound = self.handlers.iter().map(|(_, function)| {
-            match Bound::new(function.requests(), &data) {
+            match Bound::new(function.requests(), &data, &self.public) {
                 Ok(bound) => bound,
                 Err(_) => unreachable!("looked at when it was added, and all is there"),
             }
@@ -171,7 +174,8 @@ impl WorkerCell {
         if let Some(bound) = self.bound_by_type.borrow().get(&parameters) {
             return Ok(Rc::clone(bound));
         }
-        let bound = Rc::new(Bound::new(requests, &self.data.borrow())?);
+        let bound = Bound::new(requests, &self.data.borrow(), &self.public)?;
+        let bound = Rc::new(bound);
         let mut known = self.bound_by_type.borrow_mut();
         known.insert(parameters, Rc::clone(&bound));
         Ok(bound)
@@ -192,7 +196,10 @@ impl WorkerCell {
         // SAFETY: it is taken out below, before `bound` may go: `catch_panic` returns in any case.
         let frame = unsafe { &*ptr::from_ref(bound) };
         self.frames.borrow_mut().push(frame);
+        let around = self.public.holds.get();
+        self.public.holds.set(around | bound.bit);
         let result = catch_panic(|| call(held.pointers()));
+        self.public.holds.set(around);
         self.frames.borrow_mut().pop();
         held.unlock(result.is_err(), home);
         Ok(result)
@@ -235,6 +242,7 @@ impl WorkerCell {
         let Some(mut queued) = self.inbox.take() else {
             return false;
         };
+        self.show_queue();
         let order = queued.order;
         let (kind, task) = (queued.envelope.kind(), queued.envelope.task());
         let ran = self.run_functions(by, kind, task, &mut queued.next);
@@ -243,18 +251,17 @@ impl WorkerCell {
                 self.inbox.leave(order);
                 // Counted before it is complete: its waiter finds it in a report.
                 self.public.ran.add_one();
-                self.show_queue();
                 queued.envelope.ran();
                 true
             }
             Ok(Ran::Later(denied)) => {
                 self.inbox.put_back(queued);
+                self.show_queue();
                 self.denied(denied);
                 false
             }
             Err((during, message)) => {
                 self.inbox.leave(order);
-                self.show_queue();
                 drop(queued);
                 self.tell_to_end(Exit::Panicked { during, message });
                 false

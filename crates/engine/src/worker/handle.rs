@@ -76,7 +76,8 @@ impl WorkerHandle {
     /// for the check that the worker lists it.
     ///
     /// # Errors
-    /// The task, if the worker does not list its type, or has ended.
+    /// The task, if the worker does not list its type, has ended, or is full: see
+    /// [`Worker::room`](crate::Worker::room). A task that finds it full later is dropped.
     pub fn send<T: Task>(&self, task: T) -> Result<(), SendError<T>> {
         let route = self.links.routes().route::<T>();
         if !self.public.lists_task(route.kind) {
@@ -84,6 +85,9 @@ impl WorkerHandle {
         }
         if self.public.exit().is_some() {
             return Err(SendError::Ended(task));
+        }
+        if self.public.is_full() {
+            return Err(SendError::Full(task));
         }
         let envelope = Envelope::new(route.kind, task);
         let Public {

@@ -155,7 +155,7 @@ impl WorkerCell {
             let Some(requests) = functions.borrow().first().map(|first| first.requests()) else {
                 return Ok(());
             };
-            let Ok(bound) = Bound::new(requests, &self.data.borrow()) else {
+            let Ok(bound) = Bound::new(requests, &self.data.borrow(), &self.public) else {
                 unreachable!("looked at when it was added, and all is there");
             };
             let called = self.call(turn.home, &bound, |data| {

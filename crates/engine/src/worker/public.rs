@@ -98,10 +98,18 @@ pub(crate) struct Public {
     pub(crate) lists: Vec<Route>,
     stage: AtomicU8,
     pub(crate) queued: AtomicUsize,
+    /// The most tasks that may wait for it.
+    pub(crate) room: usize,
     pub(crate) ran: Counter,
     pub(crate) gave_way: Counter,
     /// The tasks that could not be cloned for it.
     pub(crate) missed: Counter,
+    /// The tasks that came when as many waited as may.
+    pub(crate) refused: Counter,
+    /// The sets of data that its functions take, as far as they have been bound.
+    takes: Mutex<Vec<Vec<Request>>>,
+    /// The sets that it has locked, a bit for each of the first 64.
+    pub(crate) holds: Counter,
     waits_for: Mutex<Option<WaitsFor>>,
     /// The reason for which others told it to end.
     told: OnceLock<Exit>,
@@ -115,6 +123,7 @@ impl Public {
         scheduler: usize,
         number: usize,
         lists: Vec<Route>,
+        room: usize,
     ) -> Arc<Self> {
         Arc::new(Self {
             name,
@@ -123,9 +132,13 @@ impl Public {
             lists,
             stage: AtomicU8::new(Stage::MakesOwn as u8),
             queued: AtomicUsize::new(0),
+            room,
             ran: Counter::default(),
             gave_way: Counter::default(),
             missed: Counter::default(),
+            refused: Counter::default(),
+            takes: Mutex::default(),
+            holds: Counter::default(),
             waits_for: Mutex::new(None),
             told: OnceLock::new(),
             exit: Mutex::new(None),
@@ -159,6 +172,33 @@ impl Public {
 
     pub(crate) fn wait_for(&self, what: Option<WaitsFor>) {
         *lock(&self.waits_for) = what;
+    }
+
+    /// Returns whether as many tasks wait for it as may.
+    pub(crate) fn is_full(&self) -> bool {
+        // ORDERING: Relaxed: exact on its own thread, and a hint on others.
+        self.queued.load(Ordering::Relaxed) >= self.room
+    }
+
+    /// Returns the bit for a function that takes that data.
+    pub(crate) fn bit_of(&self, requests: &[Option<Request>]) -> u64 {
+        let set: Vec<_> = requests.iter().flatten().copied().collect();
+        let mut takes = lock(&self.takes);
+        let known = takes.iter().position(|known| *known == set);
+        let number = known.unwrap_or(takes.len());
+        if number == takes.len() {
+            takes.push(set);
+        }
+        1_u64.checked_shl(number as u32).unwrap_or(0)
+    }
+
+    /// Returns the data that it has locked.
+    pub(crate) fn held(&self) -> Vec<Request> {
+        let bits = self.holds.get();
+        let takes = lock(&self.takes);
+        let sets = takes.iter().take(64).enumerate();
+        let held = sets.filter(|(number, _)| bits & 1 << number != 0);
+        held.flat_map(|(_, set)| set).copied().collect()
     }
 
     /// Returns whether it lists that type of task.

@@ -45,6 +45,8 @@ pub(crate) struct Spec {
     pub(crate) run: Option<Run>,
     /// The size of its stack, if it has one of its own.
     pub(crate) fiber: Option<usize>,
+    /// The most tasks that may wait for it.
+    pub(crate) room: usize,
     /// The workers that run each task before it does.
     pub(crate) after: Vec<WorkerHandle>,
     /// Set once it is added.
@@ -151,6 +153,7 @@ impl Worker {
                 receives: Vec::new(),
                 run: None,
                 fiber: None,
+                room: usize::MAX,
                 after: Vec::new(),
                 public: None,
             }),
@@ -159,7 +162,18 @@ impl Worker {
 
     /// Adds data of this type to own: made here, destroyed here, and used by others in between.
     pub fn owns<T: Send + Sync + 'static>(self, make: impl FnOnce() -> T + Send + 'static) -> Self {
-        let make = move || Place::Shared(Arc::new(OwnedCell::new(make())));
+        self.owns_until(make, drop)
+    }
+
+    /// As [`owns`](Self::owns), and gives the data away at the end of the worker instead of
+    /// dropping it: `|world| sender.send(world)`, for example. It is as the last task left it, even
+    /// one that panicked.
+    pub fn owns_until<T: Send + Sync + 'static>(
+        self,
+        make: impl FnOnce() -> T + Send + 'static,
+        end: impl FnOnce(T) + Send + 'static,
+    ) -> Self {
+        let make = move || Place::Shared(Arc::new(OwnedCell::new(make(), end)));
         self.list::<T>(Role::Owner, Some(Box::new(make)))
     }
 
@@ -248,6 +262,13 @@ impl Worker {
     /// program.
     pub fn in_fiber_of(mut self, bytes: usize) -> Self {
         self.spec.fiber = Some(bytes);
+        self
+    }
+
+    /// Lets at most `tasks` wait for the worker, not counting one that it runs. One that comes then is
+    /// dropped, for this worker: whoever waits for it is told, and the report counts it.
+    pub fn room(mut self, tasks: usize) -> Self {
+        self.spec.room = tasks;
         self
     }
 

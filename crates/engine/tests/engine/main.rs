@@ -5,6 +5,7 @@ mod common;
 mod corners;
 mod data;
 mod end;
+mod explains;
 mod inside;
 mod kinds;
 mod life;
