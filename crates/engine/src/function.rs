@@ -7,6 +7,12 @@ use crate::worker::turn::Call;
 /// A function that takes data: `fn(&World, &mut Input) -> R`, with at most eight parameters, and a
 /// [`Context`](crate::Context) anywhere among them. Implemented for functions and closures; sealed
 /// by its parameters.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no function that a worker can call",
+    label = "not a function of a worker's data",
+    note = "it takes up to eight references to data that the worker lists, or a `Context`; a \
+            closure names their types: `|world: &mut World, input: &Input|`"
+)]
 pub trait Function<Params, R>: Sized {
     /// Returns the data of each parameter.
     #[doc(hidden)]
@@ -19,6 +25,12 @@ pub trait Function<Params, R>: Sized {
 }
 
 /// A function that runs tasks of type `T`: `fn(&T, &mut World)`, and otherwise as a [`Function`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no function that runs tasks",
+    label = "not a function of a task and a worker's data",
+    note = "it takes the task, and up to eight references to data that the worker lists, or a \
+            `Context`; a closure names their types: `|step: &Step, world: &mut World|`"
+)]
 pub trait Handler<T, Params>: Send + 'static {
     /// Returns the data of each parameter behind the task.
     #[doc(hidden)]

@@ -7,6 +7,11 @@ use crate::worker::turn::Call;
 
 /// A parameter of a function that a worker calls: `&T` and `&mut T` for its data, and
 /// [`Context`](crate::Context). Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no parameter of a worker's function",
+    label = "neither data nor the context",
+    note = "a parameter is `&T` or `&mut T` of data that the worker lists, or `Context<'_>`"
+)]
 pub trait Param: sealed::Sealed {
     /// The parameter with another lifetime.
     #[doc(hidden)]

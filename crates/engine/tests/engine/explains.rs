@@ -41,12 +41,12 @@ fn a_worker_that_ends_by_itself_stays_in_the_report() {
     assert!(said.contains("20 workers have ended"), "{said}");
 }
 
-/// The holder keeps the lock in its own `run`, in a task, in a task inside that, and in its setup.
 #[test]
 fn a_report_says_who_holds_what_another_one_waits_for() {
     let engine = engine();
     let gate = Arc::new(AtomicUsize::new(0));
     engine.start("there").add(holds(World(1), &gate)).unwrap();
+    until(|| !report(&engine).workers[0].holds.is_empty());
     let reads = Worker::new("reads").shared::<World>();
     let reads = reads.on(|_: &Ping, _: &World| {});
     engine.start("here").add(reads).unwrap();
