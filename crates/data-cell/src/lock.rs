@@ -71,6 +71,7 @@ impl LockError {
 /// **Waiting** is the caller's business. A thread that is refused notes where it can be woken, and
 /// then sets the waiter's bit: [`announce_waiter`](Self::announce_waiter). The next unlock tells
 /// its caller of the bit, and that one wakes those that it finds noted.
+#[derive(Default)]
 pub struct DataLock {
     word: AtomicU32,
 }
@@ -88,9 +89,7 @@ pub unsafe trait Lockable {
 impl DataLock {
     /// Makes a free lock.
     pub fn new() -> Self {
-        Self {
-            word: AtomicU32::new(Word::FREE.bits()),
-        }
+        Self::default()
     }
 
     /// Locks, or returns at once the reason why it cannot.
@@ -136,17 +135,10 @@ impl DataLock {
         }
     }
 
-    /// Locks to take the data away: as a writer, even if it is poisoned. Lock-free.
-    ///
-    /// Everything that others did before they unlocked or poisoned happens before the return.
-    pub(crate) fn try_lock_to_end(&self) -> Result<(), LockError> {
-        self.exclude(true)
-    }
-
-    /// Makes the caller the writer, if nobody holds the lock, and it is not poisoned, unless that
-    /// `may_be`. The bit of a waiter that was left over goes.
+    /// Makes the caller the writer, if nobody holds the lock. Poisoned it may be to take the data
+    /// away. The bit of a waiter that was left over goes.
     #[inline]
-    fn exclude(&self, may_be_poisoned: bool) -> Result<(), LockError> {
+    pub(crate) fn exclude(&self, may_be_poisoned: bool) -> Result<(), LockError> {
         let mut from = Word::FREE;
         loop {
             // ORDERING: Acquire pairs with the Release of every way to unlock: without it the data
@@ -287,12 +279,6 @@ impl DataLock {
     }
 }
 
-impl Default for DataLock {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl fmt::Debug for DataLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DataLock").field(&self.word()).finish()
@@ -335,7 +321,7 @@ mod tests {
             word: (Word::MAX_READERS * Word::READER).into(),
         };
         assert_eq!(refusals(&lock), [Some(LockError::Held); 2]);
-        assert_eq!(lock.try_lock_to_end(), Err(LockError::Held));
+        assert_eq!(lock.exclude(true), Err(LockError::Held));
     }
 
     #[test]
@@ -381,16 +367,16 @@ mod tests {
     fn an_end_is_for_ever() {
         let lock = DataLock::new();
         assert_eq!(lock.try_lock(Access::Read), Ok(()));
-        assert_eq!(lock.try_lock_to_end(), Err(LockError::Held));
+        assert_eq!(lock.exclude(true), Err(LockError::Held));
         // SAFETY: locked above.
         unsafe { lock.unlock(Access::Read) };
-        assert_eq!(lock.try_lock_to_end(), Ok(()));
+        assert_eq!(lock.exclude(true), Ok(()));
         assert_eq!(refusals(&lock), [Some(LockError::Held); 2]);
         // SAFETY: locked above; there is no data.
         unsafe { lock.end() };
         assert!(lock.is_ended() && !lock.is_poisoned());
         assert_eq!(refusals(&lock), [Some(LockError::Ended); 2]);
-        assert_eq!(lock.try_lock_to_end(), Err(LockError::Ended));
+        assert_eq!(lock.exclude(true), Err(LockError::Ended));
         assert!(!lock.clear_poison());
     }
 
@@ -399,17 +385,15 @@ mod tests {
         let lock = DataLock {
             word: Word::POISONED.bits().into(),
         };
-        assert_eq!(lock.try_lock_to_end(), Ok(()));
+        assert_eq!(lock.exclude(true), Ok(()));
         assert_eq!(lock.word(), Word::WRITER);
     }
 
     #[test]
     fn what_it_says() {
         assert_eq!(format!("{:?}", DataLock::new()), "DataLock(free)");
-        let said = [LockError::Held, LockError::Poisoned, LockError::Ended].map(|error| {
-            assert!(!error.to_string().is_empty());
-            error.to_string()
-        });
-        assert!(said[0] != said[1] && said[1] != said[2]);
+        let errors = [LockError::Held, LockError::Poisoned, LockError::Ended];
+        let [held, poisoned, ended] = errors.map(|error| error.to_string());
+        assert!(held != poisoned && poisoned != ended);
     }
 }

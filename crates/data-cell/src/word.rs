@@ -18,7 +18,7 @@ use crate::lock::Access;
 pub(crate) struct Word(u32);
 
 impl Word {
-    /// Nobody holds the lock.
+    /// Nobody holds the lock: the default of an atomic.
     pub(crate) const FREE: Self = Self(0);
     /// One writer holds the lock.
     pub(crate) const WRITER: Self = Self(1 << 29);

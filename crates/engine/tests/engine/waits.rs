@@ -1,5 +1,5 @@
-//! Rows D7 to D10: waits of a worker. Its scheduler blocks meanwhile; it is woken by an unlock and by
-//! an owner, and looks again by itself after a condition.
+//! Rows D7 to D10: waits of a worker. Its scheduler blocks meanwhile. An unlock and an owner wake
+//! it; for a condition it looks again by itself.
 
 use std::any::type_name;
 use std::sync::Arc;
