@@ -23,7 +23,7 @@ use crate::task::Task;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::Ran;
 use crate::worker::public::WaitsFor;
-use crate::worker::turn::{Call, Turn};
+use crate::worker::turn::Turn;
 
 /// The calls that a worker's code can make: send, wait, give way. A task's function takes it as a
 /// parameter among its data; a worker's own `run` is called with it.
@@ -33,7 +33,7 @@ use crate::worker::turn::{Call, Turn};
 /// on, and the wait ends once they have returned from the stack. Data that the waiting code has
 /// locked stays locked.
 #[derive(Clone, Copy)]
-pub struct Context<'a>(&'a Turn<'a>);
+pub struct Context<'a>(pub(crate) &'a Turn<'a>);
 
 impl sealed::Sealed for Context<'_> {}
 
@@ -44,14 +44,8 @@ impl Param for Context<'_> {
         None
     }
 
-    unsafe fn get<'call>(_: *mut (), call: Call<'call>) -> Context<'call> {
-        Context(call.0)
-    }
-}
-
-impl<'a> From<Call<'a>> for Context<'a> {
-    fn from(call: Call<'a>) -> Self {
-        Self(call.0)
+    unsafe fn get<'call>(_: *mut (), by: Context<'call>) -> Context<'call> {
+        by
     }
 }
 
@@ -128,7 +122,7 @@ impl Context<'_> {
         let mut next = 0;
         while !self.is_ending() {
             let pointer = NonNull::from(&task).cast();
-            match worker.run_functions(self.0.call(), kind, pointer, &mut next) {
+            match worker.run_functions(self.0, kind, pointer, &mut next) {
                 Ok(Ran::Yes) => return Ok(()),
                 Ok(Ran::Later(denied)) => {
                     if let Err(request) = self.0.wait_out(denied) {
@@ -149,7 +143,7 @@ impl Context<'_> {
     pub fn run_queued(&self) -> usize {
         let Turn { worker, home, .. } = self.0;
         let mut ran = 0;
-        while worker.is_bound() && !self.is_ending() && worker.run_oldest(self.0.call()) {
+        while worker.is_bound() && !self.is_ending() && worker.run_oldest(self.0) {
             home.has_progressed();
             ran += 1;
         }
@@ -202,7 +196,7 @@ impl Context<'_> {
                 unreachable!("called once");
             };
             // SAFETY: `bound` is of its parameters, and locked.
-            unsafe { function.call(data, self.0.call()) }
+            unsafe { function.call(data, *self) }
         };
         while !self.is_ending() {
             match self.0.worker.call(self.0.home, &bound, &mut call) {

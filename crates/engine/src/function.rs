@@ -1,8 +1,8 @@
 //! Functions by their parameters, which determine the locked data.
 
+use crate::context::Context;
 use crate::param::Param;
 use crate::request::Request;
-use crate::worker::turn::Call;
 
 /// A function that takes data: `fn(&World, &mut Input) -> R`, with at most eight parameters, and a
 /// [`Context`](crate::Context) anywhere among them. Implemented for functions and closures; sealed
@@ -21,7 +21,7 @@ pub trait Function<Params, R>: Sized {
     /// # Safety
     /// `data` has a pointer for each parameter, fit for [`Param::get`].
     #[doc(hidden)]
-    unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R;
+    unsafe fn call(self, data: &[*mut ()], by: Context<'_>) -> R;
 }
 
 /// A function that runs tasks of type `T`: `fn(&T, &mut World)`, and otherwise as a [`Function`].
@@ -39,7 +39,7 @@ pub trait Handler<T, Params>: Send + 'static {
     /// # Safety
     /// `data` has a pointer for each parameter, fit for [`Param::get`].
     #[doc(hidden)]
-    unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>);
+    unsafe fn call(&self, task: &T, data: &[*mut ()], by: Context<'_>);
 }
 
 /// Implements the traits. A helper calls the function, so that it is known to take the parameters'
@@ -54,7 +54,7 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R {
+            unsafe fn call(self, data: &[*mut ()], by: Context<'_>) -> R {
                 fn call<R, $($param),*>(
                     function: impl FnOnce($($param),*) -> R,
                     ($($value,)*): ($($param,)*),
@@ -77,7 +77,7 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>) {
+            unsafe fn call(&self, task: &T, data: &[*mut ()], by: Context<'_>) {
                 fn call<T, $($param),*>(
                     function: impl Fn(&T, $($param),*),
                     task: &T,

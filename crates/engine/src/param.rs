@@ -2,8 +2,8 @@
 
 use filch_data_cell::Access;
 
+use crate::context::Context;
 use crate::request::Request;
-use crate::worker::turn::Call;
 
 /// A parameter of a function that a worker calls: `&T` and `&mut T` for its data, and
 /// [`Context`](crate::Context). Sealed.
@@ -25,7 +25,7 @@ pub trait Param: sealed::Sealed {
     /// If it refers to data, `data` points to that, and for `'call` no access excludes this
     /// reference.
     #[doc(hidden)]
-    unsafe fn get<'call>(data: *mut (), call: Call<'call>) -> Self::Item<'call>;
+    unsafe fn get<'call>(data: *mut (), by: Context<'call>) -> Self::Item<'call>;
 }
 
 pub(crate) mod sealed {
@@ -41,7 +41,7 @@ impl<T: 'static> Param for &T {
         Some(Request::of::<T>(Access::Read))
     }
 
-    unsafe fn get<'call>(data: *mut (), _: Call<'call>) -> &'call T {
+    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call T {
         // SAFETY: the caller's: it points to a `T` that nobody changes for so long.
         unsafe { &*data.cast() }
     }
@@ -56,7 +56,7 @@ impl<T: 'static> Param for &mut T {
         Some(Request::of::<T>(Access::Write))
     }
 
-    unsafe fn get<'call>(data: *mut (), _: Call<'call>) -> &'call mut T {
+    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call mut T {
         // SAFETY: the caller's: it points to a `T` that nobody else touches for so long.
         unsafe { &mut *data.cast() }
     }

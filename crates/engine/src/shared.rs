@@ -235,6 +235,7 @@ pub(crate) struct Place {
 }
 
 /// A scheduler, as its engine keeps it.
+#[derive(Default)]
 pub(crate) struct Member {
     pub(crate) name: String,
     /// Set when no worker may be added any more.
@@ -257,14 +258,8 @@ impl Member {
     pub(crate) fn new(name: String, stats: &Arc<Stats>) -> Self {
         Self {
             name,
-            is_terminated: false,
-            is_over: false,
-            has_thread: false,
             stats: Arc::clone(stats),
-            workers: Vec::new(),
-            gone: Vec::new(),
-            is_exclusive: false,
-            listed: HashMap::new(),
+            ..Self::default()
         }
     }
 
@@ -302,7 +297,8 @@ impl Member {
 
     pub(crate) fn tell_all_to_end(&self) {
         for worker in &self.workers {
-            worker.tell_to_end(Exit::Terminated);
+            // Those that were told before keep their reason.
+            let _ = worker.told.set(Exit::Terminated);
         }
     }
 }

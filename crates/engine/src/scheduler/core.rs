@@ -248,9 +248,8 @@ impl Core {
     /// millisecond if a worker waits for something that wakes nobody, else for `most`, or until
     /// something comes.
     fn rest(&self, most: Option<Duration>) {
-        let awaited = self.home.take_awaited();
-        let polls = self.home.take_polls();
-        if self.home.take_progress() {
+        let (has_progressed, polls, awaited) = self.home.take_notes();
+        if has_progressed {
             self.spinner.borrow_mut().reset();
             return;
         }

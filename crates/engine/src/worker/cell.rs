@@ -10,6 +10,7 @@ use std::sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
+use crate::context::Context;
 use crate::data::table::{Listed, Role, Table};
 use crate::envelope::Envelope;
 use crate::error::ReceiveError;
@@ -21,7 +22,7 @@ use crate::worker::home::Home;
 use crate::worker::inbox::{Inbox, Queued};
 use crate::worker::public::{Public, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
-use crate::worker::turn::Call;
+use crate::worker::turn::Turn;
 
 /// A living worker. Only the thread of its scheduler reaches it.
 pub(crate) struct WorkerCell {
@@ -137,7 +138,7 @@ impl WorkerCell {
 
     /// Returns whether it must end: others told it, or it found a reason itself.
     pub(crate) fn is_ending(&self) -> bool {
-        if let Some(told) = self.public.told_to_end() {
+        if let Some(told) = self.public.told.get() {
             self.tell_to_end(told.clone());
         }
         self.exit.borrow().is_some()
@@ -208,7 +209,7 @@ impl WorkerCell {
     /// Runs the functions for a task, from `next` on.
     pub(crate) fn run_functions(
         &self,
-        by: Call<'_>,
+        turn: &Turn<'_>,
         kind: TaskKind,
         task: NonNull<()>,
         next: &mut usize,
@@ -216,11 +217,11 @@ impl WorkerCell {
         let all_bound = self.bound.borrow();
         while let Some((own, function)) = self.handlers.get(*next) {
             if *own == kind {
-                let result = self.call(by.0.home, &all_bound[*next], |data| {
+                let result = self.call(turn.home, &all_bound[*next], |data| {
                     // SAFETY: this is bound to its parameters, which are locked; the task is of the
                     // kind that it is listed for.
                     unsafe {
-                        function.call(task, data, by);
+                        function.call(task, data, Context(turn));
                     }
                 });
                 match result {
@@ -235,8 +236,8 @@ impl WorkerCell {
     }
 
     /// Runs the oldest task that waits. Returns `false` if there is none, or it must wait.
-    pub(crate) fn run_oldest(&self, by: Call<'_>) -> bool {
-        if !self.may_run_oldest(by.0.home) {
+    pub(crate) fn run_oldest(&self, turn: &Turn<'_>) -> bool {
+        if !self.may_run_oldest(turn.home) {
             return false;
         }
         let Some(mut queued) = self.inbox.take() else {
@@ -245,7 +246,7 @@ impl WorkerCell {
         self.show_queue();
         let order = queued.order;
         let (kind, task) = (queued.envelope.kind(), queued.envelope.task());
-        let ran = self.run_functions(by, kind, task, &mut queued.next);
+        let ran = self.run_functions(turn, kind, task, &mut queued.next);
         match ran {
             Ok(Ran::Yes) => {
                 self.inbox.leave(order);

@@ -65,7 +65,7 @@ impl WorkerHandle {
         if self.public.exit().is_some() {
             return Err(RemoveError::Ended);
         }
-        if !self.public.tell_to_end(Exit::Removed) {
+        if self.public.told.set(Exit::Removed).is_err() {
             return Err(RemoveError::Ending);
         }
         self.links.wake_each(1 << self.public.scheduler);

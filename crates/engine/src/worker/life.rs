@@ -162,7 +162,7 @@ impl WorkerCell {
                 let function = functions.borrow_mut().remove(0);
                 // SAFETY: `bound` is of its parameters, and locked.
                 unsafe {
-                    function.call(data, turn.call());
+                    function.call(data, Context(turn));
                 }
             });
             match called {
@@ -184,14 +184,14 @@ impl WorkerCell {
     fn run(&self, turn: &Turn<'_>) -> Step {
         let own = self.run.borrow_mut().take();
         if let Some(run) = own {
-            match catch_panic(|| run(Context::from(turn.call()))) {
+            match catch_panic(|| run(Context(turn))) {
                 Ok(()) => self.tell_to_end(Exit::Finished),
                 Err(message) => return self.panicked("run", message),
             }
             return Step::Again;
         }
         for _ in 0..TASKS_A_TURN {
-            if self.is_ending() || !self.run_oldest(turn.call()) {
+            if self.is_ending() || !self.run_oldest(turn) {
                 break;
             }
             turn.home.has_progressed();

@@ -89,6 +89,7 @@ impl WaitsFor {
 }
 
 /// The facts about a worker for other threads.
+#[derive(Default)]
 pub(crate) struct Public {
     pub(crate) name: String,
     pub(crate) scheduler: usize,
@@ -111,8 +112,8 @@ pub(crate) struct Public {
     /// The sets that it has locked, a bit for each of the first 64.
     pub(crate) holds: Counter,
     waits_for: Mutex<Option<WaitsFor>>,
-    /// The reason for which others told it to end.
-    told: OnceLock<Exit>,
+    /// The reason for which others told it to end. They wake its scheduler.
+    pub(crate) told: OnceLock<Exit>,
     exit: Mutex<Option<Exit>>,
     ended: Condvar,
 }
@@ -130,19 +131,8 @@ impl Public {
             scheduler,
             number,
             lists,
-            stage: AtomicU8::new(Stage::MakesOwn as u8),
-            queued: AtomicUsize::new(0),
             room,
-            ran: Counter::default(),
-            gave_way: Counter::default(),
-            missed: Counter::default(),
-            refused: Counter::default(),
-            takes: Mutex::default(),
-            holds: Counter::default(),
-            waits_for: Mutex::new(None),
-            told: OnceLock::new(),
-            exit: Mutex::new(None),
-            ended: Condvar::new(),
+            ..Self::default()
         })
     }
 
@@ -154,16 +144,6 @@ impl Public {
     pub(crate) fn enter(&self, stage: Stage) {
         // ORDERING: Relaxed: as above.
         self.stage.store(stage as u8, Ordering::Relaxed);
-    }
-
-    /// Tells it to end. Returns `false` if it was told before. The caller must wake its scheduler.
-    pub(crate) fn tell_to_end(&self, exit: Exit) -> bool {
-        self.told.set(exit).is_ok()
-    }
-
-    /// Returns the reason for which others told it to end, if they did.
-    pub(crate) fn told_to_end(&self) -> Option<&Exit> {
-        self.told.get()
     }
 
     pub(crate) fn waits_for(&self) -> Option<WaitsFor> {

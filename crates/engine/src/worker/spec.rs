@@ -17,7 +17,6 @@ use crate::route::{Route, Routes};
 use crate::task::Task;
 use crate::worker::handle::WorkerHandle;
 use crate::worker::public::Public;
-use crate::worker::turn::Call;
 
 /// The default size of a fiber's stack.
 const STACK: usize = 256 * 1024;
@@ -88,7 +87,7 @@ pub(crate) trait AnyHandler: Send {
 
     /// # Safety
     /// As [`Handler::call`]. There is a task of its type.
-    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Call<'_>);
+    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Context<'_>);
 }
 
 struct HandlerOf<F, T, P>(F, PhantomData<fn() -> (T, P)>);
@@ -98,7 +97,7 @@ impl<T: Task, P: 'static, F: Handler<T, P>> AnyHandler for HandlerOf<F, T, P> {
         F::requests()
     }
 
-    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Call<'_>) {
+    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Context<'_>) {
         // SAFETY: the caller's.
         unsafe { self.0.call(task.cast::<T>().as_ref(), data, by) };
     }
@@ -110,7 +109,7 @@ pub(crate) trait Setup: Send {
 
     /// # Safety
     /// As [`Function::call`].
-    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Call<'_>);
+    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Context<'_>);
 }
 
 struct SetupOf<F, P>(F, PhantomData<fn() -> P>);
@@ -120,7 +119,7 @@ impl<P: 'static, F: Function<P, ()> + Send> Setup for SetupOf<F, P> {
         F::requests()
     }
 
-    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Call<'_>) {
+    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Context<'_>) {
         // SAFETY: the caller's.
         unsafe { self.0.call(data, by) };
     }
