@@ -1,7 +1,7 @@
 //! Threads that are refused a lock, and wait. A sleep is an answer here: who sleeps must be found
 //! by whoever unlocks.
 
-use filch_data_cell::{Access, DataLock};
+use filch_data_cell::{Access, DataCell, DataLock, Lockable};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use loom_tests::{Bound, beside};
@@ -109,4 +109,48 @@ fn a_waiter_beside_two_readers() {
             asleep
         })
         .assert_exactly([0, 1]);
+}
+
+/// Two threads: one holds the lock to write, and poisons; the other wants it. Failure: as above.
+#[test]
+fn a_waiter_beside_poison() {
+    Bound::exhaustive(5)
+        .outcomes("a waiter races a panic", || {
+            let waited = Waited::held(Access::Write);
+            let waiter = beside(&waited, |waited| waited.lock_or_wait(Access::Read, 1));
+            // SAFETY: held above.
+            if unsafe { waited.lock.poison() } {
+                let noted = waited.noted.load(Ordering::Relaxed);
+                waited.woken.store(noted, Ordering::Relaxed);
+            }
+            let asleep = waiter.join().unwrap();
+            waited.assert_awake(asleep);
+            asleep
+        })
+        .assert_exactly([0, 1]);
+}
+
+/// Two threads: one takes the data, and then looks for those that wait; the other may be refused
+/// meanwhile. Failure: it sleeps, and its note is not seen.
+#[test]
+fn a_waiter_beside_the_end() {
+    Bound::exhaustive(5)
+        .outcomes("a waiter races the end", || {
+            let cell = Arc::new((DataCell::new(7), AtomicU32::new(0)));
+            let waiter = beside(&cell, |(cell, noted)| {
+                if cell.try_read(|_| ()).is_ok() || cell.is_ended() {
+                    return 0;
+                }
+                noted.fetch_or(1, Ordering::Relaxed);
+                u32::from(cell.lock().announce_waiter(Access::Read))
+            });
+            let is_taken = cell.0.try_end().is_ok();
+            let noted = cell.1.load(Ordering::Relaxed);
+            let asleep = waiter.join().unwrap();
+            if is_taken {
+                assert_eq!(asleep & !noted, 0, "sleeps for ever");
+            }
+            (asleep, is_taken)
+        })
+        .assert_exactly([(0, true), (0, false), (1, true)]);
 }
