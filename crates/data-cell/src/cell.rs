@@ -95,7 +95,7 @@ impl<T> DataCell<T> {
     /// # Errors
     /// [`LockError::Held`], or [`LockError::Ended`] if it has been taken before.
     pub fn try_end(&self) -> Result<T, LockError> {
-        self.lock.try_lock_to_end()?;
+        self.lock.exclude(true)?;
         // SAFETY: locked to write, so nobody else is here, and nobody has taken the value before:
         // then the lock had been refused. Nobody takes it again, since the lock ends.
         let value = unsafe { self.write_ptr(|value| value.read()) };

@@ -67,6 +67,11 @@ impl LockError {
 ///
 /// A lock is part of a [`DataCell`](crate::DataCell), or of a [`Lockable`](crate::Lockable) type of
 /// yours. If it is leaked, it stays locked.
+///
+/// **Waiting** is the caller's business. A thread that is refused notes where it can be woken, and
+/// then sets the waiter's bit: [`announce_waiter`](Self::announce_waiter). The next unlock tells
+/// its caller of the bit, and that one wakes those that it finds noted.
+#[derive(Default)]
 pub struct DataLock {
     word: AtomicU32,
 }
@@ -84,9 +89,7 @@ pub unsafe trait Lockable {
 impl DataLock {
     /// Makes a free lock.
     pub fn new() -> Self {
-        Self {
-            word: AtomicU32::new(Word::FREE.bits()),
-        }
+        Self::default()
     }
 
     /// Locks, or returns at once the reason why it cannot.
@@ -94,16 +97,16 @@ impl DataLock {
     /// Everything that earlier writers did before they unlocked happens before the return; for a
     /// writer, everything that earlier readers did, too.
     ///
-    /// To write: wait-free, one compare-exchange. To read: lock-free, a load and a compare-exchange
-    /// that fails only if another thread has changed the word.
+    /// Lock-free: a compare-exchange that fails only if another thread has changed the word, or
+    /// once if a waiter's bit was left over; to read, a load before it.
     ///
     /// # Errors
-    /// See [`LockError`]. A lock with 2²⁹ − 1 readers is held.
+    /// See [`LockError`]. A lock with 2²⁸ − 1 readers is held.
     #[inline]
     pub fn try_lock(&self, access: Access) -> Result<(), LockError> {
         match access {
             Access::Read => self.try_lock_to_read(),
-            Access::Write => self.try_lock_to_write(),
+            Access::Write => self.exclude(false),
         }
     }
 
@@ -116,10 +119,10 @@ impl DataLock {
         loop {
             let word = Word::of(bits);
             let with_reader = word.with_reader().ok_or(LockError::of(word))?;
-            // ORDERING: Acquire pairs with the Release stores of `unlock_from_writing` and
-            // `poison`: without it the reader could see data half written. It may read a word that
-            // readers wrote since; those are read-modify-writes, and so in the store's release
-            // sequence. Failure Relaxed: nothing is locked, nothing is looked at.
+            // ORDERING: Acquire pairs with the Release of a writer's `unlock`: without it the
+            // reader could see data half written. It may read a word that readers wrote since;
+            // those are read-modify-writes, and so in its release sequence. Failure Relaxed:
+            // nothing is locked, nothing is looked at.
             match self.word.compare_exchange_weak(
                 bits,
                 with_reader.bits(),
@@ -132,72 +135,105 @@ impl DataLock {
         }
     }
 
+    /// Makes the caller the writer, if nobody holds the lock. Poisoned it may be to take the data
+    /// away. The bit of a waiter that was left over goes.
     #[inline]
-    fn try_lock_to_write(&self) -> Result<(), LockError> {
-        self.exclude(Word::FREE)
-            .map_err(|current| LockError::of(Word::of(current)))
-    }
-
-    /// Locks to take the data away: as a writer, even if it is poisoned. Lock-free.
-    ///
-    /// Everything that others did before they unlocked or poisoned happens before the return.
-    pub(crate) fn try_lock_to_end(&self) -> Result<(), LockError> {
+    pub(crate) fn exclude(&self, may_be_poisoned: bool) -> Result<(), LockError> {
         let mut from = Word::FREE;
-        while let Err(current) = self.exclude(from) {
-            from = Word::of(current);
-            // Between two rounds another thread may clear a poison, or poison a free lock.
-            if from != Word::FREE && from != Word::POISONED {
-                return Err(LockError::of(from));
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes the caller the writer of a lock in the state `from`, where nobody holds it.
-    #[inline]
-    fn exclude(&self, from: Word) -> Result<(), u32> {
-        // ORDERING: Acquire pairs with the Release of every way to unlock: without it the data of
-        // the last writer could be unseen, and a reader could still be reading. Of several readers
-        // each has released by an RMW, so the last of them is in the release sequences of all.
-        // Failure Relaxed: nothing is locked, nothing is looked at.
-        self.word
-            .compare_exchange(
+        loop {
+            // ORDERING: Acquire pairs with the Release of every way to unlock: without it the data
+            // of the last writer could be unseen, and a reader could still be reading. Of several
+            // readers each has released by an RMW, so the last of them is in the release sequences
+            // of all. Failure Relaxed: nothing is locked, nothing is looked at.
+            match self.word.compare_exchange(
                 from.bits(),
                 Word::WRITER.bits(),
                 Ordering::Acquire,
                 Ordering::Relaxed,
-            )
-            .map(drop)
+            ) {
+                Ok(_) => return Ok(()),
+                Err(current) => from = Word::of(current),
+            }
+            // Between two rounds another thread may clear a poison, or poison a free lock.
+            if !from.is_free() && !(may_be_poisoned && from == Word::POISONED) {
+                return Err(LockError::of(from));
+            }
+        }
     }
 
-    /// Unlocks. Everything that the caller did before happens before the next return of
+    /// Sets the waiter's bit, if the lock is held in a way that excludes this access. Returns
+    /// whether it is: if not, try again. Lock-free.
+    ///
+    /// The caller has noted before where it can be woken. Everything that it did before happens
+    /// before the return of the [`unlock`](Self::unlock) that says that somebody waits. It is no
+    /// place in a queue: others may lock before the caller tries again.
+    pub fn announce_waiter(&self, access: Access) -> bool {
+        let mut word = self.word();
+        while let Some(awaited) = word.with_waiter(access) {
+            // ORDERING: Release pairs with the Acquire of `unlock`, `poison` and `end`: the note
+            // where to wake. An exchange even where the bit is there already: the unlock must
+            // follow this one, and not only the earlier waiter's. Failure Relaxed: nothing is told.
+            match self.word.compare_exchange_weak(
+                word.bits(),
+                awaited.bits(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(current) => word = Word::of(current),
+            }
+        }
+        false
+    }
+
+    /// Removes the bit of a waiter from a free lock, where it is left over: those that lock and
+    /// unlock would be told of a waiter again and again.
+    #[cold]
+    pub(crate) fn forget_waiters(&self) {
+        // ORDERING: Relaxed: an RMW, so it stays in the release sequences of those that unlocked.
+        // Whoever set the bit did so while the lock was held, and the unlock since then was told.
+        // Failure Relaxed: it is not left over.
+        let _ = self.word.compare_exchange(
+            Word::LEFT_OVER.bits(),
+            Word::FREE.bits(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Unlocks. Returns whether somebody [waits](Self::announce_waiter): wake all that are noted.
+    /// Everything that the caller did before happens before the next return of
     /// [`try_lock`](Self::try_lock) that this makes possible. Wait-free.
     ///
     /// # Safety
     /// The caller holds the lock with this access, and gives it up: it uses nothing any more that
     /// the lock gave it.
     #[inline]
-    pub unsafe fn unlock(&self, access: Access) {
-        match access {
-            // ORDERING: Release pairs with the Acquire in `exclude`: without it a writer could
-            // change what this thread still reads. A subtraction, since other readers come and go.
-            Access::Read => drop(self.word.fetch_sub(Word::READER, Ordering::Release)),
-            // ORDERING: Release pairs with the Acquire of every `try_lock`: it publishes what was
-            // written. A store, since nobody else changes the word of a writer.
-            Access::Write => self.word.store(Word::FREE.bits(), Ordering::Release),
-        }
+    pub unsafe fn unlock(&self, access: Access) -> bool {
+        let part = match access {
+            Access::Read => Word::READER,
+            Access::Write => Word::WRITER.bits(),
+        };
+        // ORDERING: Release pairs with the Acquire of every `try_lock`: it publishes what a writer
+        // wrote, and keeps the next writer from changing what this thread still reads. Acquire
+        // pairs with the Release of `announce_waiter`. An RMW, since other readers come and go, and
+        // waiters come: a store would erase the bit of one that comes between a look and the store.
+        Word::of(self.word.fetch_sub(part, Ordering::AcqRel)).is_awaited()
     }
 
-    /// Unlocks, and poisons: the writer has left the data half changed. Everything that the caller
+    /// Unlocks, and poisons: the writer has left the data half changed. Returns whether somebody
+    /// waits, as [`unlock`](Self::unlock) does. Everything that the caller
     /// did before happens before a thread gets the [cleared](Self::clear_poison) lock, or takes the
     /// data. Wait-free.
     ///
     /// # Safety
     /// The caller holds the lock to write, and gives it up, as with [`unlock`](Self::unlock).
-    pub unsafe fn poison(&self) {
+    pub unsafe fn poison(&self) -> bool {
         // ORDERING: Release pairs with the Acquire in `exclude` when the data is ended, and, over
-        // the RMW of `clear_poison`, with that of each `try_lock`. A store, as in `unlock`.
-        self.word.store(Word::POISONED.bits(), Ordering::Release);
+        // the RMW of `clear_poison`, with that of each `try_lock`. Acquire, and an RMW, as in
+        // `unlock`.
+        let before = self.word.swap(Word::POISONED.bits(), Ordering::AcqRel);
+        Word::of(before).is_awaited()
     }
 
     /// Frees a poisoned lock. Returns whether it was poisoned. The data is as the panic left it:
@@ -231,20 +267,15 @@ impl DataLock {
     /// # Safety
     /// The caller holds the lock to write, and has taken the data.
     pub(crate) unsafe fn end(&self) {
-        // ORDERING: Relaxed: nobody gets the lock again, so there is nobody to publish to. A later
-        // compare-exchange cannot miss it, since that reads the latest word.
-        self.word.store(Word::ENDED.bits(), Ordering::Relaxed);
+        // ORDERING: Acquire pairs with the Release of `announce_waiter`: the caller wakes those
+        // that are noted, as they get the lock no more. An RMW, as in `unlock`. No Release: nobody
+        // gets the lock again, so there is nobody to publish to.
+        self.word.swap(Word::ENDED.bits(), Ordering::Acquire);
     }
 
     fn word(&self) -> Word {
         // ORDERING: Relaxed: an answer that may be old; nobody may touch the data because of it.
         Word::of(self.word.load(Ordering::Relaxed))
-    }
-}
-
-impl Default for DataLock {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -287,10 +318,10 @@ mod tests {
     #[test]
     fn a_full_lock_is_held() {
         let lock = DataLock {
-            word: Word::MAX_READERS.into(),
+            word: (Word::MAX_READERS * Word::READER).into(),
         };
         assert_eq!(refusals(&lock), [Some(LockError::Held); 2]);
-        assert_eq!(lock.try_lock_to_end(), Err(LockError::Held));
+        assert_eq!(lock.exclude(true), Err(LockError::Held));
     }
 
     #[test]
@@ -308,20 +339,44 @@ mod tests {
         assert_eq!(lock.word(), Word::FREE);
     }
 
+    /// The first unlock is told, and the bit is left over until somebody writes, or forgets it.
+    #[test]
+    fn who_unlocks_is_told_of_a_waiter() {
+        let lock = DataLock::new();
+        assert!(!lock.announce_waiter(Access::Write), "it is free");
+        for holds in BOTH {
+            assert_eq!(lock.try_lock(holds), Ok(()));
+            assert_eq!(lock.announce_waiter(Access::Read), holds == Access::Write);
+            assert!(lock.announce_waiter(Access::Write) && lock.announce_waiter(Access::Write));
+            // SAFETY: locked above.
+            assert!(unsafe { lock.unlock(holds) });
+            assert_eq!(lock.word(), Word::LEFT_OVER);
+            assert!(!lock.announce_waiter(Access::Write), "left over");
+        }
+        assert_eq!(lock.try_lock(Access::Write), Ok(()));
+        // SAFETY: locked above.
+        assert!(!unsafe { lock.unlock(Access::Write) }, "it went");
+        assert_eq!(lock.try_lock(Access::Write), Ok(()));
+        assert!(lock.announce_waiter(Access::Read));
+        // SAFETY: locked above.
+        assert!(unsafe { lock.poison() });
+        assert!(lock.is_poisoned() && !lock.announce_waiter(Access::Write));
+    }
+
     #[test]
     fn an_end_is_for_ever() {
         let lock = DataLock::new();
         assert_eq!(lock.try_lock(Access::Read), Ok(()));
-        assert_eq!(lock.try_lock_to_end(), Err(LockError::Held));
+        assert_eq!(lock.exclude(true), Err(LockError::Held));
         // SAFETY: locked above.
         unsafe { lock.unlock(Access::Read) };
-        assert_eq!(lock.try_lock_to_end(), Ok(()));
+        assert_eq!(lock.exclude(true), Ok(()));
         assert_eq!(refusals(&lock), [Some(LockError::Held); 2]);
         // SAFETY: locked above; there is no data.
         unsafe { lock.end() };
         assert!(lock.is_ended() && !lock.is_poisoned());
         assert_eq!(refusals(&lock), [Some(LockError::Ended); 2]);
-        assert_eq!(lock.try_lock_to_end(), Err(LockError::Ended));
+        assert_eq!(lock.exclude(true), Err(LockError::Ended));
         assert!(!lock.clear_poison());
     }
 
@@ -330,17 +385,15 @@ mod tests {
         let lock = DataLock {
             word: Word::POISONED.bits().into(),
         };
-        assert_eq!(lock.try_lock_to_end(), Ok(()));
+        assert_eq!(lock.exclude(true), Ok(()));
         assert_eq!(lock.word(), Word::WRITER);
     }
 
     #[test]
     fn what_it_says() {
         assert_eq!(format!("{:?}", DataLock::new()), "DataLock(free)");
-        let said = [LockError::Held, LockError::Poisoned, LockError::Ended].map(|error| {
-            assert!(!error.to_string().is_empty());
-            error.to_string()
-        });
-        assert!(said[0] != said[1] && said[1] != said[2]);
+        let errors = [LockError::Held, LockError::Poisoned, LockError::Ended];
+        let [held, poisoned, ended] = errors.map(|error| error.to_string());
+        assert!(held != poisoned && poisoned != ended);
     }
 }

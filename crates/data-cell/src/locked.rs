@@ -22,6 +22,9 @@ pub struct Refused {
     pub position: usize,
     /// The reason.
     pub why: LockError,
+    /// Set if somebody waits for a cell that was locked for a moment, and given back: wake it, as
+    /// after [`Locked::unlock`].
+    pub is_awaited: bool,
 }
 
 impl fmt::Display for Refused {
@@ -36,7 +39,8 @@ impl Error for Refused {
     }
 }
 
-/// All cells of a [`LockSet`](crate::LockSet), locked. Dropping it unlocks them, last one first.
+/// All cells of a [`LockSet`](crate::LockSet), locked. Dropping it unlocks them, last one first,
+/// and tells nobody of those that wait: where some do, call [`unlock`](Self::unlock).
 ///
 /// The drop cannot see a panic: catch panics, and call [`poison`](Self::poison) after one.
 #[must_use = "its drop unlocks"]
@@ -60,31 +64,53 @@ impl<'a> Locked<'a> {
             // SAFETY: the lock is there (contract).
             let lock = unsafe { entry.lock.as_ref() };
             if let Err(why) = lock.try_lock(entry.access) {
-                // Gives back the earlier locks.
-                drop(Self {
+                // Gives back the earlier locks, for one of which somebody may wait since then.
+                let earlier = Self {
                     entries: &entries[..index],
-                });
+                };
                 return Err(Refused {
                     position: entry.position,
                     why,
+                    is_awaited: earlier.unlock(),
                 });
             }
         }
         Ok(Self { entries })
     }
 
+    /// Unlocks, as the drop does. Returns whether somebody waits for one of the cells: see
+    /// [`DataLock::announce_waiter`]. Wait-free.
+    #[inline]
+    pub fn unlock(self) -> bool {
+        self.leave(|lock, access| {
+            // SAFETY: `all` has locked it with this access; `leave` leaves each once.
+            unsafe { lock.unlock(access) }
+        })
+    }
+
     /// Unlocks, and poisons the cells locked to be written: the task that wrote has panicked.
-    ///
-    /// Wait-free, like the drop.
-    pub fn poison(self) {
-        self.held().for_each(|(lock, access)| match access {
-            // SAFETY: `all` has locked it with this access; nothing unlocks it again, since the
-            // guard is forgotten below.
+    /// Returns whether somebody waits, as [`unlock`](Self::unlock) does. Wait-free.
+    pub fn poison(self) -> bool {
+        self.leave(|lock, access| match access {
+            // SAFETY: `all` has locked it with this access; `leave` leaves each once.
             Access::Read => unsafe { lock.unlock(Access::Read) },
             // SAFETY: as above.
             Access::Write => unsafe { lock.poison() },
-        });
+        })
+    }
+
+    /// Leaves each lock. Returns whether somebody waits for one of them.
+    #[inline]
+    fn leave(self, leave: impl Fn(&DataLock, Access) -> bool) -> bool {
+        // Not `any`, which ends early.
+        let is_awaited = self
+            .held()
+            .fold(false, |seen, (lock, access)| leave(lock, access) | seen);
+        if is_awaited {
+            self.held().for_each(|(lock, _)| lock.forget_waiters());
+        }
         mem::forget(self);
+        is_awaited
     }
 
     /// The locks that this guard has locked, the last one first.
@@ -102,7 +128,7 @@ impl Drop for Locked<'_> {
     fn drop(&mut self) {
         self.held().for_each(|(lock, access)| {
             // SAFETY: `all` has locked it with this access, and the guard is dropped once.
-            unsafe { lock.unlock(access) };
+            let _ = unsafe { lock.unlock(access) };
         });
     }
 }

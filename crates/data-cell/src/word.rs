@@ -2,19 +2,23 @@
 
 use core::fmt;
 
+use crate::lock::Access;
+
 /// The state of a lock in 32 bits.
 ///
 /// ```text
-///    31      30        29                              0
-///   ENDED  POISONED  WRITER   the readers, 0 to MAX_READERS
+///    31      30        29                             1       0
+///   ENDED  POISONED  WRITER   the readers, 0 to MAX_READERS  WAITED
 /// ```
 ///
-/// At most one of the three bits is set, and then no reader counts. If all are zero, it is free.
+/// At most one of the three upper bits is set, and then no reader counts. If all are zero, it is
+/// free. Somebody waits for the holder to unlock if `WAITED` is set, which it may be beside readers
+/// or a writer. On a free lock it is left over: it says nothing, and goes at the next chance.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word(u32);
 
 impl Word {
-    /// Nobody holds the lock.
+    /// Nobody holds the lock: the default of an atomic.
     pub(crate) const FREE: Self = Self(0);
     /// One writer holds the lock.
     pub(crate) const WRITER: Self = Self(1 << 29);
@@ -22,22 +26,48 @@ impl Word {
     pub(crate) const POISONED: Self = Self(1 << 30);
     /// The data is gone, for ever.
     pub(crate) const ENDED: Self = Self(1 << 31);
+    /// Nobody holds the lock; the bit of a waiter is left over.
+    pub(crate) const LEFT_OVER: Self = Self(1);
+    /// The bits that one reader adds.
+    pub(crate) const READER: u32 = 2;
     /// The most readers at a time.
-    pub(crate) const MAX_READERS: u32 = Self::WRITER.0 - 1;
+    pub(crate) const MAX_READERS: u32 = Self::WRITER.0 / Self::READER - 1;
 
     /// Returns the word with one more reader, unless a bit is set or there are too many readers.
     #[inline]
     pub(crate) const fn with_reader(self) -> Option<Self> {
         // The three bits lie above the count, so one comparison checks all.
-        if self.0 < Self::MAX_READERS {
-            Some(Self(self.0 + 1))
+        if self.0 < Self::MAX_READERS * Self::READER {
+            Some(Self(self.0 + Self::READER))
         } else {
             None
         }
     }
 
-    /// The bits that one reader adds.
-    pub(crate) const READER: u32 = 1;
+    /// Returns whether nobody holds the lock, and it is neither poisoned nor ended.
+    #[inline]
+    pub(crate) const fn is_free(self) -> bool {
+        self.0 <= Self::LEFT_OVER.0
+    }
+
+    /// Returns whether somebody waits, or did: see [`LEFT_OVER`](Self::LEFT_OVER).
+    #[inline]
+    pub(crate) const fn is_awaited(self) -> bool {
+        self.0 & Self::LEFT_OVER.0 != 0
+    }
+
+    /// Returns the word with the bit of a waiter, if those that hold the lock exclude `access`.
+    pub(crate) const fn with_waiter(self, access: Access) -> Option<Self> {
+        let is_excluded = match access {
+            Access::Read => self.with_reader().is_none(),
+            Access::Write => !self.is_free(),
+        };
+        if is_excluded && self.0 < Self::POISONED.0 {
+            Some(Self(self.0 | Self::LEFT_OVER.0))
+        } else {
+            None
+        }
+    }
 
     /// Makes the word of these bits.
     #[inline]
@@ -54,22 +84,25 @@ impl Word {
 
 impl fmt::Debug for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::FREE => f.write_str("free"),
-            Self::WRITER => f.write_str("held by a writer"),
-            Self::POISONED => f.write_str("poisoned"),
-            Self::ENDED => f.write_str("ended"),
-            Self(readers) => write!(f, "held by {readers} readers"),
+        match Self(self.0 & !Self::LEFT_OVER.0) {
+            Self::FREE => return f.write_str("free"),
+            Self::WRITER => f.write_str("held by a writer")?,
+            Self::POISONED => f.write_str("poisoned")?,
+            Self::ENDED => f.write_str("ended")?,
+            Self(readers) => write!(f, "held by {} readers", readers / Self::READER)?,
         }
+        f.write_str(if self.is_awaited() { ", awaited" } else { "" })
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use alloc::format;
+    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     use super::Word;
+    use crate::lock::Access;
 
     proptest! {
         /// The bits of a word are the word.
@@ -81,11 +114,37 @@ mod tests {
 
         /// A reader joins readers only, and counts one.
         #[test]
-        fn a_reader_is_one_more(readers in 0..Word::MAX_READERS) {
-            let more = Word::of(readers).with_reader().unwrap();
-            prop_assert_eq!(more.bits(), readers + Word::READER);
-            prop_assert_eq!(more.bits() - Word::READER, readers);
+        fn a_reader_is_one_more(readers in 0..Word::MAX_READERS, waiter in 0..2_u32) {
+            let before = readers * Word::READER + waiter;
+            let more = Word::of(before).with_reader().unwrap();
+            prop_assert_eq!(more.bits(), before + Word::READER);
+            prop_assert_eq!(more.is_awaited(), waiter == 1);
         }
+    }
+
+    /// Nobody waits for a lock that it could have, or that it never gets.
+    #[test]
+    fn a_waiter_is_one_that_is_excluded_for_a_while() {
+        let full = Word::of(Word::MAX_READERS * Word::READER);
+        let words = [Word::FREE, Word::LEFT_OVER, Word::of(2), full, Word::WRITER];
+        let refused = [Word::POISONED, Word::ENDED];
+        let may_wait = |access| {
+            let words = words.iter().chain(&refused);
+            words
+                .map(|word| word.with_waiter(access).is_some())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            may_wait(Access::Read),
+            [false, false, false, true, true, false, false]
+        );
+        assert_eq!(
+            may_wait(Access::Write),
+            [false, false, true, true, true, false, false]
+        );
+        let awaited = Word::WRITER.with_waiter(Access::Read).unwrap();
+        assert!(awaited.is_awaited() && awaited.with_reader().is_none());
+        assert_eq!(format!("{awaited:?}"), "held by a writer, awaited");
     }
 
     #[test]
@@ -97,7 +156,9 @@ mod tests {
 
     #[test]
     fn a_full_count_of_readers_is_no_writer() {
-        let full = Word::of(Word::MAX_READERS - 1).with_reader().unwrap();
+        let full = Word::of((Word::MAX_READERS - 1) * Word::READER)
+            .with_reader()
+            .unwrap();
         assert_eq!(full.with_reader(), None);
         assert!(![Word::WRITER, Word::POISONED, Word::ENDED].contains(&full));
     }
@@ -106,7 +167,7 @@ mod tests {
     fn each_state_has_words() {
         let words = [
             Word::FREE,
-            Word::of(2),
+            Word::of(4),
             Word::WRITER,
             Word::POISONED,
             Word::ENDED,

@@ -92,7 +92,8 @@ fn a_refusal_names_the_cell_and_leaves_nothing_locked() {
                 refused,
                 Refused {
                     position,
-                    why: Held
+                    why: Held,
+                    is_awaited: false,
                 }
             );
         })
@@ -105,7 +106,8 @@ fn a_refusal_names_the_cell_and_leaves_nothing_locked() {
         refused,
         Refused {
             position: 1,
-            why: Ended
+            why: Ended,
+            is_awaited: false,
         }
     );
     assert_eq!(refused.to_string(), format!("cell 1: {Ended}"));
@@ -224,4 +226,18 @@ fn what_moves_between_cells_is_not_lost() {
         }
     });
     assert_eq!(sum(&cells), before);
+}
+
+#[test]
+fn an_unlock_of_a_set_tells_of_those_that_wait() {
+    let [first, second] = [0, 1].map(|value| Arc::new(DataCell::new(value)));
+    let write = |cell: &Arc<DataCell<i32>>| (Arc::clone(cell) as _, Write);
+    let both = LockSet::new([write(&first), write(&second)]).unwrap();
+    let one = LockSet::new([write(&second)]).unwrap();
+    let held = both.try_lock().unwrap();
+    assert_eq!(one.try_lock().unwrap_err().why, Held);
+    assert!(second.lock().announce_waiter(Write));
+    assert!(!first.is_poisoned() && held.unlock());
+    assert!(!both.try_lock().unwrap().unlock(), "it was told");
+    assert!(!second.lock().announce_waiter(Read), "it is free");
 }

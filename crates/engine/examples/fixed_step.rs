@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     screen.add(render)?;
     let pace = logic.add(Worker::new("pace").in_fiber().run(pace))?;
 
-    assert_eq!(pace.join(), Exit::Finished);
+    assert_eq!(pace.join()?, Exit::Finished);
     let (told, hears) = std::sync::mpsc::channel();
     let asks = Worker::new("asks")
         .group::<Shown>()
@@ -97,6 +97,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{frames} frames, the last at {height:.4}");
     print!("{}", engine.report());
     engine.terminate();
-    engine.join();
+    engine.join()?;
     Ok(())
 }

@@ -7,7 +7,10 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Instant;
 
+use filch_data_cell::Access;
+
 use crate::completion::{Completed, Completion};
+use crate::data::table::Place;
 use crate::envelope::Envelope;
 use crate::error::{Ending, LockDataError, NestedError, ReceiveError, WaitError};
 use crate::exit::Exit;
@@ -20,7 +23,7 @@ use crate::task::Task;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::Ran;
 use crate::worker::public::WaitsFor;
-use crate::worker::turn::{Call, Turn};
+use crate::worker::turn::Turn;
 
 /// The calls that a worker's code can make: send, wait, give way. A task's function takes it as a
 /// parameter among its data; a worker's own `run` is called with it.
@@ -30,7 +33,7 @@ use crate::worker::turn::{Call, Turn};
 /// on, and the wait ends once they have returned from the stack. Data that the waiting code has
 /// locked stays locked.
 #[derive(Clone, Copy)]
-pub struct Context<'a>(&'a Turn<'a>);
+pub struct Context<'a>(pub(crate) &'a Turn<'a>);
 
 impl sealed::Sealed for Context<'_> {}
 
@@ -41,14 +44,8 @@ impl Param for Context<'_> {
         None
     }
 
-    unsafe fn get<'call>(_: *mut (), call: Call<'call>) -> Context<'call> {
-        Context(call.0)
-    }
-}
-
-impl<'a> From<Call<'a>> for Context<'a> {
-    fn from(call: Call<'a>) -> Self {
-        Self(call.0)
+    unsafe fn get<'call>(_: *mut (), by: Context<'call>) -> Context<'call> {
+        by
     }
 }
 
@@ -125,7 +122,7 @@ impl Context<'_> {
         let mut next = 0;
         while !self.is_ending() {
             let pointer = NonNull::from(&task).cast();
-            match worker.run_functions(self.0.call(), kind, pointer, &mut next) {
+            match worker.run_functions(self.0, kind, pointer, &mut next) {
                 Ok(Ran::Yes) => return Ok(()),
                 Ok(Ran::Later(denied)) => {
                     if let Err(request) = self.0.wait_out(denied) {
@@ -146,7 +143,7 @@ impl Context<'_> {
     pub fn run_queued(&self) -> usize {
         let Turn { worker, home, .. } = self.0;
         let mut ran = 0;
-        while worker.is_bound() && !self.is_ending() && worker.run_oldest(self.0.call()) {
+        while worker.is_bound() && !self.is_ending() && worker.run_oldest(self.0) {
             home.has_progressed();
             ran += 1;
         }
@@ -199,10 +196,10 @@ impl Context<'_> {
                 unreachable!("called once");
             };
             // SAFETY: `bound` is of its parameters, and locked.
-            unsafe { function.call(data, self.0.call()) }
+            unsafe { function.call(data, *self) }
         };
         while !self.is_ending() {
-            match self.0.worker.call(&bound, &mut call) {
+            match self.0.worker.call(self.0.home, &bound, &mut call) {
                 Ok(Ok(result)) => return Ok(result),
                 // The panic was reported where it began.
                 Ok(Err(message)) => resume_unwind(Box::new(message)),
@@ -210,6 +207,24 @@ impl Context<'_> {
             }
         }
         Err(LockDataError::Ending)
+    }
+
+    /// Lets data be locked again that a task left half changed when it panicked: it is as that left
+    /// it, and a worker that needs it before ends. Returns whether it was poisoned. For the owner
+    /// and its group.
+    ///
+    /// # Errors
+    /// If the worker does not list the data, does not have it yet, or must only read it.
+    pub fn clear_poison<T: 'static>(&self) -> Result<bool, LockDataError> {
+        let request = Request::of::<T>(Access::Write);
+        if self.0.worker.is_read_only(&request) {
+            return Err(LockDataError::ReadOnly(request));
+        }
+        match self.0.worker.data.borrow().get(request.id) {
+            Some((_, Place::Shared(cell))) => Ok(cell.lock().clear_poison()),
+            Some(_) => Ok(false),
+            None => Err(LockDataError::Unlisted(request)),
+        }
     }
 
     /// Finds the data of a function, with the checks that a task's function gets when it is added.
@@ -229,12 +244,18 @@ impl Context<'_> {
         })
     }
 
-    /// Lets others run once.
+    /// Lets others run once. A worker that calls it again before it has done anything else, as far
+    /// as its scheduler can see, asks whether there is something to do: like a
+    /// [condition](Self::wait_until), at least every millisecond.
     ///
     /// # Errors
     /// If the worker must end.
     pub fn give_way(&self) -> Result<(), Ending> {
-        self.0.give_way(true);
+        let is_again = self.0.worker.gives_way();
+        if !is_again {
+            self.0.home.has_progressed();
+        }
+        self.0.give_way(is_again);
         match self.is_ending() {
             true => Err(Ending),
             false => Ok(()),

@@ -9,10 +9,13 @@ pub(crate) struct Counter(AtomicU64);
 impl Counter {
     /// Adds one. Only the thread that owns the count calls this.
     pub(crate) fn add_one(&self) {
+        self.set(self.get() + 1);
+    }
+
+    /// Sets it. Only the thread that owns the count calls this.
+    pub(crate) fn set(&self, count: u64) {
         // ORDERING: Relaxed: for people, and nobody else changes it.
-        let counted = self.0.load(Ordering::Relaxed) + 1;
-        // ORDERING: as above.
-        self.0.store(counted, Ordering::Relaxed);
+        self.0.store(count, Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self) -> u64 {
@@ -28,4 +31,8 @@ pub(crate) struct Stats {
     pub(crate) rounds: Counter,
     /// The times that it was about to block.
     pub(crate) rests: Counter,
+    /// The tasks that it has handed out.
+    pub(crate) tasks: Counter,
+    /// Its workers that have ended.
+    pub(crate) ended: Counter,
 }

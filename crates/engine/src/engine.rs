@@ -6,13 +6,15 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use filch_parker::Parker;
 use filch_sync::panic::drop_contained;
+use filch_sync::time;
 
 use crate::completion::{Completed, Completion};
 use crate::envelope::Envelope;
-use crate::error::StartError;
+use crate::error::{CalledFromInside, StartError, WaitError};
 use crate::links::Links;
 use crate::report::Report;
 use crate::route::{MAX_SCHEDULERS, Route};
@@ -131,12 +133,34 @@ impl Engine {
     }
 
     /// As [`broadcast`](Self::broadcast), and blocks until the last worker has run it, or dropped
-    /// it. Never call it on the thread of a scheduler, which may have such a worker: workers have
-    /// [`Context::complete`](crate::Context::complete).
+    /// it. Workers have [`Context::complete`](crate::Context::complete).
+    ///
+    /// # Errors
+    /// [`WaitError::CalledFromInside`], with the task.
     ///
     /// # Panics
     /// If the task's `clone` panics.
-    pub fn complete<T: Task>(&self, task: T) -> Completed {
+    pub fn complete<T: Task>(&self, task: T) -> Result<Completed, WaitError<T>> {
+        self.complete_timeout(task, Duration::MAX)
+    }
+
+    /// As [`complete`](Self::complete), for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`WaitError::CalledFromInside`], with the task; [`WaitError::TimedOut`].
+    ///
+    /// # Panics
+    /// If the task's `clone` panics.
+    pub fn complete_timeout<T: Task>(
+        &self,
+        task: T,
+        timeout: Duration,
+    ) -> Result<Completed, WaitError<T>> {
+        if self.shared.links.check_outside().is_err() {
+            return Err(WaitError::CalledFromInside(task));
+        }
+        // A deadline that no clock can show never comes.
+        let deadline = time::now().checked_add(timeout);
         let parker = Parker::new();
         let (completion, sending) = Completion::new(parker.unparker());
         let TaskSender { route, links, .. } = self.sender::<T>();
@@ -144,9 +168,12 @@ impl Engine {
         links.broadcast(&route, envelope);
         drop(sending);
         loop {
-            parker.park();
-            if let Some(completed) = completion.poll() {
-                return completed;
+            let is_in_time = deadline.is_none_or(|deadline| time::now() < deadline);
+            match (completion.poll(), deadline) {
+                (Some(completed), _) => return Ok(completed),
+                (None, _) if !is_in_time => return Err(WaitError::TimedOut),
+                (None, None) => parker.park(),
+                (None, Some(deadline)) => drop(parker.park_deadline(deadline)),
             }
         }
     }
@@ -165,10 +192,15 @@ impl Engine {
         self.shared.terminate_all();
     }
 
-    /// Blocks until the threads of the terminated schedulers have ended. Never call it on one of
-    /// those threads. A [local](Self::local_scheduler) scheduler has none.
-    pub fn join(&self) {
+    /// Blocks until the threads of the terminated schedulers have ended. A
+    /// [local](Self::local_scheduler) scheduler has none.
+    ///
+    /// # Errors
+    /// [`CalledFromInside`].
+    pub fn join(&self) -> Result<(), CalledFromInside> {
+        self.shared.links.check_outside()?;
         self.shared.join();
+        Ok(())
     }
 
     /// Returns the present state of each worker. It stops none, so a busy worker may be shown

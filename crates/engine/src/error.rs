@@ -56,6 +56,12 @@ impl fmt::Display for RemoveError {
 
 impl Error for RemoveError {}
 
+/// The error of a call that blocks, on a thread that drives a scheduler of the engine: that may be
+/// the one that it would wait for. Call it from another thread; a worker waits by its
+/// [`Context`](crate::Context).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CalledFromInside;
+
 /// A task that a worker refuses, handed back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendError<T> {
@@ -63,6 +69,8 @@ pub enum SendError<T> {
     Unlisted(T),
     /// The worker has ended.
     Ended(T),
+    /// As many tasks wait for the worker as may.
+    Full(T),
 }
 
 /// A task that cannot be waited for, handed back if it was not sent.
@@ -72,6 +80,10 @@ pub enum WaitError<T> {
     Own(T),
     /// The worker must end. The task is on its way.
     Ending,
+    /// The calling thread drives a scheduler of the engine: see [`CalledFromInside`].
+    CalledFromInside(T),
+    /// The time is up. The task is on its way.
+    TimedOut,
 }
 
 /// A task that cannot run inside another one, handed back if it did not run.
@@ -117,7 +129,7 @@ pub enum ReceiveError {
 pub struct Ending;
 
 macro_rules! without_the_task {
-    ($($error:ident { $($variant:ident $fields:tt => $text:literal),* $(,)? })*) => {$(
+    ($($error:ident { $($variant:ident $fields:tt => $text:expr),* $(,)? })*) => {$(
         impl<T> fmt::Display for $error<T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
@@ -142,10 +154,13 @@ without_the_task! {
     SendError {
         Unlisted(_) => "the worker does not list the task's type",
         Ended(_) => "the worker has ended",
+        Full(_) => "as many tasks wait for the worker as may",
     }
     WaitError {
         Own(_) => "the worker lists the task's type, and would wait for itself",
         Ending {} => "the worker is to end",
+        CalledFromInside(_) => CALLED_FROM_INSIDE,
+        TimedOut {} => "the time is up",
     }
     NestedError {
         Unlisted(_) => "the worker has no function for the task's type",
@@ -155,6 +170,17 @@ without_the_task! {
         Panicked {} => "the task panicked",
     }
 }
+
+const CALLED_FROM_INSIDE: &str =
+    "called on a scheduler's own thread, which would wait for itself: call it from another one";
+
+impl fmt::Display for CalledFromInside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(CALLED_FROM_INSIDE)
+    }
+}
+
+impl Error for CalledFromInside {}
 
 impl fmt::Display for LockDataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

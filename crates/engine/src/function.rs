@@ -1,12 +1,18 @@
 //! Functions by their parameters, which determine the locked data.
 
+use crate::context::Context;
 use crate::param::Param;
 use crate::request::Request;
-use crate::worker::turn::Call;
 
 /// A function that takes data: `fn(&World, &mut Input) -> R`, with at most eight parameters, and a
 /// [`Context`](crate::Context) anywhere among them. Implemented for functions and closures; sealed
 /// by its parameters.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no function that a worker can call",
+    label = "not a function of a worker's data",
+    note = "it takes up to eight references to data that the worker lists, or a `Context`; a \
+            closure names their types: `|world: &mut World, input: &Input|`"
+)]
 pub trait Function<Params, R>: Sized {
     /// Returns the data of each parameter.
     #[doc(hidden)]
@@ -15,10 +21,16 @@ pub trait Function<Params, R>: Sized {
     /// # Safety
     /// `data` has a pointer for each parameter, fit for [`Param::get`].
     #[doc(hidden)]
-    unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R;
+    unsafe fn call(self, data: &[*mut ()], by: Context<'_>) -> R;
 }
 
 /// A function that runs tasks of type `T`: `fn(&T, &mut World)`, and otherwise as a [`Function`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no function that runs tasks",
+    label = "not a function of a task and a worker's data",
+    note = "it takes the task, and up to eight references to data that the worker lists, or a \
+            `Context`; a closure names their types: `|step: &Step, world: &mut World|`"
+)]
 pub trait Handler<T, Params>: Send + 'static {
     /// Returns the data of each parameter behind the task.
     #[doc(hidden)]
@@ -27,7 +39,7 @@ pub trait Handler<T, Params>: Send + 'static {
     /// # Safety
     /// `data` has a pointer for each parameter, fit for [`Param::get`].
     #[doc(hidden)]
-    unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>);
+    unsafe fn call(&self, task: &T, data: &[*mut ()], by: Context<'_>);
 }
 
 /// Implements the traits. A helper calls the function, so that it is known to take the parameters'
@@ -42,7 +54,7 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R {
+            unsafe fn call(self, data: &[*mut ()], by: Context<'_>) -> R {
                 fn call<R, $($param),*>(
                     function: impl FnOnce($($param),*) -> R,
                     ($($value,)*): ($($param,)*),
@@ -65,7 +77,7 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>) {
+            unsafe fn call(&self, task: &T, data: &[*mut ()], by: Context<'_>) {
                 fn call<T, $($param),*>(
                     function: impl Fn(&T, $($param),*),
                     task: &T,

@@ -30,7 +30,8 @@ pub use completion::Completed;
 pub use context::Context;
 pub use engine::{Engine, TaskSender};
 pub use error::{
-    Ending, LockDataError, NestedError, ReceiveError, RemoveError, SendError, StartError, WaitError,
+    CalledFromInside, Ending, LockDataError, NestedError, ReceiveError, RemoveError, SendError,
+    StartError, WaitError,
 };
 pub use exit::Exit;
 pub use function::{Function, Handler};

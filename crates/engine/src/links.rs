@@ -1,12 +1,14 @@
 //! The queues of an engine's schedulers, for senders.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use filch_event_queue::{PushError, Sender};
 use filch_parker::Unparker;
 use filch_sync::atomic::{AtomicU64, Ordering};
+use filch_sync::thread::{self, Thread};
 
 use crate::envelope::Envelope;
+use crate::error::CalledFromInside;
 use crate::message::{Message, Order};
 use crate::route::{MAX_SCHEDULERS, Route, Routes};
 
@@ -38,6 +40,8 @@ pub(crate) struct Links {
     /// The connected schedulers, a bit for each.
     connected: AtomicU64,
     routes: Routes,
+    /// The threads that drive schedulers, once for each of these.
+    drivers: Mutex<Vec<Thread>>,
 }
 
 impl Links {
@@ -46,6 +50,30 @@ impl Links {
             links: [const { OnceLock::new() }; MAX_SCHEDULERS],
             connected: AtomicU64::new(0),
             routes: Routes::default(),
+            drivers: Mutex::default(),
+        }
+    }
+
+    /// Notes that this thread drives one scheduler more, or one less.
+    pub(crate) fn drives(&self, one_more: bool) {
+        let (mut drivers, this) = (
+            self.drivers.lock().unwrap_or_else(PoisonError::into_inner),
+            thread::current(),
+        );
+        match drivers.iter().position(|driver| driver.id() == this.id()) {
+            Some(known) if !one_more => drop(drivers.swap_remove(known)),
+            _ => drivers.push(this),
+        }
+    }
+
+    /// Checks that a call that blocks does not come from a thread that drives a scheduler: that
+    /// may be the one that it would wait for.
+    pub(crate) fn check_outside(&self) -> Result<(), CalledFromInside> {
+        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        let this = thread::current().id();
+        match drivers.iter().any(|driver| driver.id() == this) {
+            true => Err(CalledFromInside),
+            false => Ok(()),
         }
     }
 
@@ -110,22 +138,21 @@ impl Links {
         reached + self.send_task(first, envelope)
     }
 
-    /// Makes every scheduler check whether data of its workers has ended.
+    /// Makes every scheduler look at its workers: data has come, or has ended.
     pub(crate) fn wake_all(&self) {
         // ORDERING: AcqRel: the partner of `connect`, both ways.
-        let connected = self.connected.fetch_or(0, Ordering::AcqRel);
+        self.wake_each(self.connected.fetch_or(0, Ordering::AcqRel));
+    }
+
+    /// Makes each of these schedulers, a bit for each, look at its workers.
+    pub(crate) fn wake_each(&self, schedulers: u64) {
         for (number, link) in self.links.iter().enumerate() {
-            if connected & 1 << number != 0
+            if schedulers & 1 << number != 0
                 && let Some(link) = link.get()
             {
                 link.unparker.unpark();
             }
         }
-    }
-
-    /// Makes that scheduler look at its workers.
-    pub(crate) fn wake(&self, scheduler: usize) {
-        self.link(scheduler).unparker.unpark();
     }
 
     /// Sends a task to one worker. Lock-free.

@@ -2,11 +2,16 @@
 
 use filch_data_cell::Access;
 
+use crate::context::Context;
 use crate::request::Request;
-use crate::worker::turn::Call;
 
 /// A parameter of a function that a worker calls: `&T` and `&mut T` for its data, and
 /// [`Context`](crate::Context). Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no parameter of a worker's function",
+    label = "neither data nor the context",
+    note = "a parameter is `&T` or `&mut T` of data that the worker lists, or `Context<'_>`"
+)]
 pub trait Param: sealed::Sealed {
     /// The parameter with another lifetime.
     #[doc(hidden)]
@@ -20,7 +25,7 @@ pub trait Param: sealed::Sealed {
     /// If it refers to data, `data` points to that, and for `'call` no access excludes this
     /// reference.
     #[doc(hidden)]
-    unsafe fn get<'call>(data: *mut (), call: Call<'call>) -> Self::Item<'call>;
+    unsafe fn get<'call>(data: *mut (), by: Context<'call>) -> Self::Item<'call>;
 }
 
 pub(crate) mod sealed {
@@ -36,7 +41,7 @@ impl<T: 'static> Param for &T {
         Some(Request::of::<T>(Access::Read))
     }
 
-    unsafe fn get<'call>(data: *mut (), _: Call<'call>) -> &'call T {
+    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call T {
         // SAFETY: the caller's: it points to a `T` that nobody changes for so long.
         unsafe { &*data.cast() }
     }
@@ -51,7 +56,7 @@ impl<T: 'static> Param for &mut T {
         Some(Request::of::<T>(Access::Write))
     }
 
-    unsafe fn get<'call>(data: *mut (), _: Call<'call>) -> &'call mut T {
+    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call mut T {
         // SAFETY: the caller's: it points to a `T` that nobody else touches for so long.
         unsafe { &mut *data.cast() }
     }

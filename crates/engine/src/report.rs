@@ -4,6 +4,8 @@ use std::fmt;
 
 use filch_sync::atomic::Ordering;
 
+use crate::exit::Exit;
+use crate::request::Request;
 use crate::worker::public::{Public, Stage, WaitsFor};
 
 /// The present state of an engine. Its `Display` is a line for each worker.
@@ -27,8 +29,14 @@ pub struct SchedulerReport {
     pub rounds: u64,
     /// The times that it blocked, as there was nothing to do.
     pub rests: u64,
+    /// The tasks that it has taken from its queue and handed out.
+    pub tasks: u64,
     /// The workers that have not ended.
     pub workers: Vec<WorkerReport>,
+    /// The number of workers that have ended.
+    pub ended: u64,
+    /// The last 16 of those, oldest first: each says why.
+    pub last_ended: Vec<WorkerReport>,
 }
 
 /// The present state of a worker.
@@ -38,9 +46,13 @@ pub struct WorkerReport {
     pub name: String,
     /// The stage of its life.
     pub stage: Stage,
+    /// The reason of its end, if it has ended.
+    pub exit: Option<Exit>,
     /// The thing that it waits for, if any.
     pub waits_for: Option<WaitsFor>,
-    /// The tasks that it was handed and has not run.
+    /// The data that it has locked, of the first 64 different sets that its functions take.
+    pub holds: Vec<Request>,
+    /// The tasks that it was handed and has not begun.
     pub queued: usize,
     /// The tasks that it has run.
     pub ran: u64,
@@ -48,6 +60,8 @@ pub struct WorkerReport {
     pub gave_way: u64,
     /// The tasks that it did not get because their `clone` panicked.
     pub missed: u64,
+    /// The tasks that it did not get because there was no [room](crate::Worker::room).
+    pub refused: u64,
 }
 
 impl WorkerReport {
@@ -57,11 +71,14 @@ impl WorkerReport {
         Self {
             name: public.name.clone(),
             stage: public.stage(),
+            exit: public.exit(),
             waits_for: public.waits_for(),
+            holds: public.held(),
             queued,
             ran: public.ran.get(),
             gave_way: public.gave_way.get(),
             missed: public.missed.get(),
+            refused: public.refused.get(),
         }
     }
 }
@@ -82,17 +99,34 @@ impl fmt::Display for Report {
                 name,
                 rounds,
                 rests,
+                tasks,
+                ended,
                 ..
             } = scheduler;
             writeln!(
                 f,
-                "scheduler {name}{state}: {rounds} rounds, {rests} rests{more}"
+                "scheduler {name}{state}: {rounds} rounds, {rests} rests, {tasks} tasks{more}; \
+                 {ended} workers have ended"
             )?;
-            for worker in &scheduler.workers {
-                writeln!(f, "  {worker}")?;
+            for worker in scheduler.last_ended.iter().chain(&scheduler.workers) {
+                write!(f, "  {worker}")?;
+                if let Some(WaitsFor::Lock(wanted)) = worker.waits_for {
+                    let holders = self.holders(&wanted).map(|holder| &*holder.name);
+                    write!(f, ", held by {}", holders.collect::<Vec<_>>().join(", "))?;
+                }
+                writeln!(f)?;
             }
         }
         Ok(())
+    }
+}
+
+impl Report {
+    /// Returns the workers that have locked data in a way that excludes this request.
+    pub fn holders(&self, wanted: &Request) -> impl Iterator<Item = &WorkerReport> {
+        let schedulers = self.schedulers.iter();
+        let workers = schedulers.flat_map(|scheduler| &scheduler.workers);
+        workers.filter(|worker| worker.holds.iter().any(|held| held.excludes(wanted)))
     }
 }
 
@@ -110,6 +144,12 @@ impl fmt::Display for WorkerReport {
             f,
             "{name}: {stage:?}, {queued} queued, {ran} ran, gave way {gave_way} times"
         )?;
+        if let Some(exit) = &self.exit {
+            return write!(f, ", ended: {exit}");
+        }
+        for held in &self.holds {
+            write!(f, ", holds {held}")?;
+        }
         match self.waits_for {
             None => Ok(()),
             Some(WaitsFor::Lock(request)) => write!(f, ", waits to lock {request}"),

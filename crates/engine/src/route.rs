@@ -37,8 +37,10 @@ impl Route {
 
     /// Adds that scheduler: the message that brings it a worker with the type is in its queue.
     pub(crate) fn list(&self, scheduler: usize) {
-        // ORDERING: Release, for the Acquire in `schedulers`. (loom cannot show it: its RMWs, as
-        // the push before this is one, take effect in the order of the program.)
+        // ORDERING: Release, for the Acquire in `schedulers`: the link of the scheduler, which was
+        // connected before. Without it a sender could see the type listed and no link. That its
+        // task comes behind the worker follows from the queue's own claims. (loom cannot show it:
+        // a link lies in std's `OnceLock`; a litmus test of the edge can.)
         self.listed_by.fetch_or(1 << scheduler, Ordering::Release);
     }
 
@@ -52,7 +54,8 @@ impl Route {
     /// Returns the schedulers with a worker that lists the type, a bit for each. A task sent to
     /// them now comes behind the messages that brought the workers.
     pub(crate) fn schedulers(&self) -> u64 {
-        // ORDERING: Acquire, for the Release in `list`. (loom cannot show it, as there.)
+        // ORDERING: Acquire, for the Release in `list`: `Links::link` needs it. (loom cannot show
+        // it, as there.)
         self.listed_by.load(Ordering::Acquire)
     }
 }

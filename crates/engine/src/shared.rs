@@ -22,6 +22,9 @@ use crate::worker::handle::WorkerHandle;
 use crate::worker::public::Public;
 use crate::worker::spec::{Spec, Worker};
 
+/// The most workers of a scheduler that a report still shows when they have ended.
+const SHOWN_ENDED: usize = 16;
+
 /// State that the schedulers of an engine share.
 pub(crate) struct Shared {
     pub(crate) links: Arc<Links>,
@@ -105,8 +108,8 @@ impl Shared {
             return Err(AddError { worker, reason });
         }
         let is_exclusive = worker.spec.is_exclusive();
-        let name = worker.spec.name.clone();
-        let public = Public::new(name, scheduler, number, routes);
+        let (name, room) = (worker.spec.name.clone(), worker.spec.room);
+        let public = Public::new(name, scheduler, number, routes, room);
         worker.spec.public = Some(Arc::clone(&public));
         // The worker comes before its first task: it is in the queue when its routes are known.
         let message = Order::Add(worker.spec).into();
@@ -211,7 +214,10 @@ impl Shared {
             has_messages: self.links.has_messages(number),
             rounds: member.stats.rounds.get(),
             rests: member.stats.rests.get(),
-            workers: member.reports(),
+            tasks: member.stats.tasks.get(),
+            workers: reports(&member.workers),
+            ended: member.stats.ended.get(),
+            last_ended: reports(&member.gone),
         });
         Report {
             schedulers: schedulers.collect(),
@@ -229,6 +235,7 @@ pub(crate) struct Place {
 }
 
 /// A scheduler, as its engine keeps it.
+#[derive(Default)]
 pub(crate) struct Member {
     pub(crate) name: String,
     /// Set when no worker may be added any more.
@@ -239,6 +246,8 @@ pub(crate) struct Member {
     pub(crate) has_thread: bool,
     pub(crate) stats: Arc<Stats>,
     workers: Vec<Arc<Public>>,
+    /// The last of those that have ended, oldest first.
+    gone: Vec<Arc<Public>>,
     /// Set if its worker must be alone.
     is_exclusive: bool,
     /// The number of functions of its workers for each kind of task.
@@ -249,13 +258,8 @@ impl Member {
     pub(crate) fn new(name: String, stats: &Arc<Stats>) -> Self {
         Self {
             name,
-            is_terminated: false,
-            is_over: false,
-            has_thread: false,
             stats: Arc::clone(stats),
-            workers: Vec::new(),
-            is_exclusive: false,
-            listed: HashMap::new(),
+            ..Self::default()
         }
     }
 
@@ -277,6 +281,10 @@ impl Member {
     /// Removes a worker that has ended. No tasks follow it, unless another one lists their type.
     pub(crate) fn leave(&mut self, public: &Arc<Public>) {
         self.workers.retain(|other| !Arc::ptr_eq(other, public));
+        if self.gone.len() == SHOWN_ENDED {
+            self.gone.remove(0);
+        }
+        self.gone.push(Arc::clone(public));
         self.is_exclusive = false;
         for route in &public.lists {
             let left = self.listed.entry(route.kind.0).or_insert(1);
@@ -289,12 +297,13 @@ impl Member {
 
     pub(crate) fn tell_all_to_end(&self) {
         for worker in &self.workers {
-            worker.tell_to_end(Exit::Terminated);
+            // Those that were told before keep their reason.
+            let _ = worker.told.set(Exit::Terminated);
         }
     }
+}
 
-    pub(crate) fn reports(&self) -> Vec<WorkerReport> {
-        let workers = self.workers.iter();
-        workers.map(|worker| WorkerReport::of(worker)).collect()
-    }
+fn reports(workers: &[Arc<Public>]) -> Vec<WorkerReport> {
+    let workers = workers.iter();
+    workers.map(|worker| WorkerReport::of(worker)).collect()
 }

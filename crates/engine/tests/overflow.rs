@@ -29,7 +29,7 @@ fn a_fiber_whose_stack_overflows_ends_the_program() {
         let deep = Worker::new("deep").in_fiber_of(64 * 1024).run(|_| {
             std::hint::black_box(descend(0));
         });
-        scheduler.add(deep).unwrap().join();
+        scheduler.add(deep).unwrap().join().unwrap();
         return;
     }
     let child = Command::new(env::current_exe().unwrap())

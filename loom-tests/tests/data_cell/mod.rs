@@ -1,10 +1,12 @@
-//! Models of the data cell and of sets of cells: who is let in, and what it sees. loom reports data
-//! that two threads touch at once as a race. No thread here waits: each model says who gets in.
+//! Models of the data cell and of sets of cells: who is let in, what it sees, and who is told of
+//! those that wait. loom reports data that two threads touch at once as a race. No thread here
+//! waits: each model says who gets in, and who would sleep.
 
 mod ends;
 mod poison;
 mod sets;
 mod sharing;
+mod waiting;
 
 use filch_data_cell::{DataCell, LockError};
 

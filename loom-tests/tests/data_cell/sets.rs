@@ -187,3 +187,28 @@ fn a_set_is_poisoned_where_it_wrote() {
             (false, None),
         ]);
 }
+
+/// Two threads. The second cell is held by a third party, so that the set is refused; the other
+/// thread wants the first, which the set may have for a moment. Failure: it waits, and the set does
+/// not tell of that.
+#[test]
+fn a_refused_set_tells_of_those_that_wait() {
+    Bound::exhaustive(5)
+        .outcomes("a waiter beside a set that gives back", || {
+            let table = Table::new();
+            assert_eq!(table.places[1].lock.try_lock(Write), Ok(()));
+            let set = table.set(&[(0, Write), (1, Write)]);
+            let waiter = thread::spawn({
+                let table = StdArc::clone(&table);
+                move || {
+                    let lock = &table.places[0].lock;
+                    lock.try_lock(Write).is_err() && lock.announce_waiter(Write)
+                }
+            });
+            let refused = set.try_lock().unwrap_err();
+            let waits = waiter.join().unwrap();
+            assert_eq!(waits, refused.is_awaited, "sleeps for ever");
+            waits
+        })
+        .assert_exactly([false, true]);
+}

@@ -23,7 +23,7 @@ fn a_waiter_sees_what_the_task_did() {
             });
             let handle = scheduler.handle().add(worker).expect("it fits");
             let waits = Other::spawn(move || {
-                let completed = engine.complete(Ping);
+                let completed = engine.complete(Ping).unwrap();
                 assert_eq!(completed, Completed { ran: 1, dropped: 0 });
                 assert_eq!(runs.load(Ordering::Relaxed), 1, "not published");
             });
@@ -48,7 +48,7 @@ fn a_waiter_is_released_by_a_worker_that_ends() {
                     counts.fetch_add(1, Ordering::Relaxed);
                 });
                 let worker = scheduler.handle().add(worker).expect("it fits");
-                let waits = Other::spawn(move || engine.complete(Ping));
+                let waits = Other::spawn(move || engine.complete(Ping).unwrap());
                 scheduler.poll();
                 worker.remove().expect("the first time");
                 drive_until(scheduler, || waits.is_over() && worker.exit().is_some());
@@ -69,7 +69,7 @@ fn a_waiter_is_released_by_a_scheduler_that_ends() {
             let waits = with_engine(|engine, scheduler| {
                 let worker = Worker::new("worker").on(|_: &Ping| {});
                 scheduler.handle().add(worker).expect("it fits");
-                let waits = Other::spawn(move || engine.complete(Ping));
+                let waits = Other::spawn(move || engine.complete(Ping).unwrap());
                 scheduler.poll();
                 waits
             });

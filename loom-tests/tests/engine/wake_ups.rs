@@ -25,9 +25,12 @@ fn whatever_comes_wakes_the_scheduler() {
             let sends = Other::spawn(move || {
                 let worker = Worker::new("worker").on(|_: &Ping| {});
                 let worker = handle.add(worker).expect("it fits");
-                assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+                assert_eq!(
+                    engine.complete(Ping).unwrap(),
+                    Completed { ran: 1, dropped: 0 }
+                );
                 worker.remove().expect("the first time");
-                assert_eq!(worker.join(), Exit::Removed);
+                assert_eq!(worker.join().unwrap(), Exit::Removed);
                 engine.terminate();
             });
             scheduler.run();
@@ -76,6 +79,46 @@ fn the_end_of_an_owner_wakes_the_scheduler_of_its_user() {
             owner.remove().expect("the first time");
             drive_until(own, || owner.exit().is_some());
             has_ended.park();
+            engine.terminate();
+            user.join();
+        };
+        engine.local_scheduler("own", drive_own).expect("the first");
+    });
+}
+
+/// Two threads, each with a scheduler. A worker of the first changes what one of the second reads;
+/// one task comes for both. The reader may be refused, and its scheduler sleeps until the writer
+/// unlocks. Failure: a deadlock, when the unlock does not find it.
+#[test]
+fn an_unlock_wakes_the_scheduler_of_a_refused_worker() {
+    Bound::preemptions(3, 1_000).check("an unlock races a sleep", || {
+        let engine = sleepy();
+        let drive_own = |own: &LocalScheduler| {
+            let owner = Worker::new("owner").owns(|| 7_u32);
+            let owner = owner.on(|_: &Ping, number: &mut u32| *number += 1);
+            let owner = own.handle().add(owner).expect("it fits");
+            drive_until(own, || owner.stage() == Stage::Runs);
+            let (is_bound, has_read) = (Parker::new(), Parker::new());
+            let user = Other::spawn({
+                let (bound, read) = (is_bound.unparker(), has_read.unparker());
+                let engine = engine.clone();
+                let drive = move |other: &LocalScheduler| {
+                    let user = Worker::new("user").shared::<u32>();
+                    let user = user.on(move |_: &Ping, number: &u32| {
+                        assert!((7..=8).contains(number));
+                        read.unpark();
+                    });
+                    let user = other.handle().add(user).expect("it fits");
+                    drive_until(other, || user.stage() == Stage::Runs);
+                    bound.unpark();
+                    other.run();
+                };
+                move || engine.local_scheduler("other", drive).expect("the second")
+            });
+            is_bound.park();
+            assert_eq!(engine.broadcast(Ping), 2);
+            own.poll();
+            has_read.park();
             engine.terminate();
             user.join();
         };

@@ -4,3 +4,4 @@
 mod lock;
 mod sets;
 mod toy;
+mod waiting;

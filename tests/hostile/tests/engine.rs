@@ -52,18 +52,18 @@ fn a_task_that_panics_when_it_is_dropped_harms_nobody() {
     };
     let workers = [worker(), worker()].map(|worker| scheduler.add(worker).unwrap());
     let done = Completed { ran: 2, dropped: 0 };
-    assert_eq!(engine.complete(Armed::new(&squad, 1)), done);
+    assert_eq!(engine.complete(Armed::new(&squad, 1)).unwrap(), done);
     assert_eq!(dropped(&squad), [0, 1, 1]);
     workers[0].send(Armed::new(&squad, 2)).unwrap();
     // Both workers are alive, and end as they should.
-    assert_eq!(engine.complete(Armed::new(&squad, 3)), done);
+    assert_eq!(engine.complete(Armed::new(&squad, 3)).unwrap(), done);
     assert_eq!(dropped(&squad), [0, 1, 1, 2, 3, 3]);
     for worker in &workers {
         worker.remove().unwrap();
-        assert_eq!(worker.join(), Exit::Removed);
+        assert_eq!(worker.join().unwrap(), Exit::Removed);
     }
     engine.terminate();
-    engine.join();
+    engine.join().unwrap();
     assert_eq!(engine.broadcast(Armed::new(&squad, 4)), 0);
     assert_eq!(dropped(&squad), [0, 1, 1, 2, 3, 3, 4]);
     assert_eq!(runs.load(Ordering::Relaxed), 5);
@@ -85,16 +85,22 @@ fn data_that_panics_when_it_is_dropped_harms_nobody() {
         .local(move || Local(local))
         .on(move |_: &Ping| assert_eq!(captured.number(), 2));
     let worker = scheduler.add(worker).unwrap();
-    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+    assert_eq!(
+        engine.complete(Ping).unwrap(),
+        Completed { ran: 1, dropped: 0 }
+    );
     worker.remove().unwrap();
-    assert_eq!(worker.join(), Exit::Removed);
+    assert_eq!(worker.join().unwrap(), Exit::Removed);
     // The scheduler goes on.
     scheduler
         .add(Worker::new("next").on(|_: &Ping| {}))
         .unwrap();
-    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+    assert_eq!(
+        engine.complete(Ping).unwrap(),
+        Completed { ran: 1, dropped: 0 }
+    );
     engine.terminate();
-    engine.join();
+    engine.join().unwrap();
     squad.assert_dropped(3);
 }
 
@@ -117,9 +123,9 @@ fn a_clone_that_panics_costs_one_copy() {
     });
     // The last one gets the task itself.
     let completed = Completed { ran: 1, dropped: 1 };
-    assert_eq!(engine.complete(Uncopied), completed);
+    assert_eq!(engine.complete(Uncopied).unwrap(), completed);
     assert_eq!(engine.report().schedulers[0].workers[0].missed, 1);
     assert!(workers.iter().all(|worker| worker.exit().is_none()));
     engine.terminate();
-    engine.join();
+    engine.join().unwrap();
 }

@@ -49,7 +49,10 @@ fn an_end_in_the_middle_loses_no_task() {
         let sends = thread::spawn({
             let engine = engine.clone();
             move || {
-                let told = [engine.complete(Ping), engine.complete(Ping)];
+                let told = [
+                    engine.complete(Ping).unwrap(),
+                    engine.complete(Ping).unwrap(),
+                ];
                 told.map(|Completed { ran, .. }| ran).iter().sum::<usize>()
             }
         });
@@ -83,7 +86,10 @@ fn a_task_waits_for_others(claim: &str, in_fiber: bool) {
             false => asks,
         };
         let asks = started[0].0.add(asks).unwrap();
-        assert_eq!(engine.complete(Pong), Completed { ran: 1, dropped: 0 });
+        assert_eq!(
+            engine.complete(Pong).unwrap(),
+            Completed { ran: 1, dropped: 0 }
+        );
         assert_eq!(asks.exit(), None);
         engine.terminate();
         for (_, thread) in started {
@@ -121,15 +127,15 @@ fn an_owner_takes_its_users_along() {
                 assert_eq!(data.len(), 3);
             });
         let reads = started[1].0.add(reads).unwrap();
-        let bound = engine.complete(Ping);
+        let bound = engine.complete(Ping).unwrap();
         assert_eq!(bound, Completed { ran: 1, dropped: 0 });
         engine.broadcast(Ping);
         owner.remove().unwrap();
         assert_eq!(
-            reads.join(),
+            reads.join().unwrap(),
             Exit::OwnerGone(std::any::type_name::<Vec<i32>>())
         );
-        assert_eq!(owner.join(), Exit::Removed);
+        assert_eq!(owner.join().unwrap(), Exit::Removed);
         engine.terminate();
         for (_, thread) in started {
             thread.join().unwrap();

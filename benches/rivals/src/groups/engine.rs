@@ -64,7 +64,7 @@ impl Ends {
 impl Drop for Ends {
     fn drop(&mut self) {
         self.0.terminate();
-        self.0.join();
+        self.0.join().expect("a thread of its own");
     }
 }
 

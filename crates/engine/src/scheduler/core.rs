@@ -41,8 +41,6 @@ pub(crate) struct Core {
     slots: RefCell<Rc<[Rc<WorkerSlot>]>>,
     /// The workers that list each kind of task.
     listeners: RefCell<Vec<Rc<[Rc<WorkerSlot>]>>>,
-    /// The number of tasks that it has handed out.
-    order: Cell<u64>,
     is_terminating: Cell<bool>,
     is_closed: Cell<bool>,
     /// The number of rounds on top of each other.
@@ -63,6 +61,7 @@ impl Core {
             stats,
         } = place;
         let (links, owners) = (Arc::clone(&shared.links), Arc::clone(&shared.owners));
+        links.drives(true);
         Rc::new(Self {
             home: Rc::new(Home::new(number, links, owners, parker.unparker())),
             shared: Arc::clone(shared),
@@ -70,7 +69,6 @@ impl Core {
             parker,
             slots: RefCell::new(Rc::new([])),
             listeners: RefCell::default(),
-            order: Cell::new(0),
             is_terminating: Cell::new(false),
             is_closed: Cell::new(false),
             depth: Cell::new(0),
@@ -118,6 +116,7 @@ impl Core {
         for slot in gone {
             let public = &slot.worker.public;
             self.shared.left(public);
+            self.stats.ended.add_one();
             let Some(exit) = slot.worker.exit() else {
                 unreachable!("a worker that has ended knows why");
             };
@@ -200,8 +199,8 @@ impl Core {
     }
 
     fn next_order(&self) -> u64 {
-        self.order.set(self.order.get() + 1);
-        self.order.get()
+        self.stats.tasks.add_one();
+        self.stats.tasks.get()
     }
 
     fn slot(&self, number: usize) -> Option<Rc<WorkerSlot>> {
@@ -249,9 +248,8 @@ impl Core {
     /// millisecond if a worker waits for something that wakes nobody, else for `most`, or until
     /// something comes.
     fn rest(&self, most: Option<Duration>) {
-        let awaited = self.home.take_awaited();
-        let polls = self.home.take_polls();
-        if self.home.take_progress() {
+        let (has_progressed, polls, awaited) = self.home.take_notes();
+        if has_progressed {
             self.spinner.borrow_mut().reset();
             return;
         }
@@ -286,10 +284,11 @@ impl Core {
             // To be reopened it must be empty, with no send under way. Existing senders stay
             // refused.
             if queue.reopen().is_ok() {
-                return;
+                break;
             }
             thread::yield_now();
         }
+        self.home.links.drives(false);
     }
 
     /// Runs rounds until it is terminated, and its workers have ended.

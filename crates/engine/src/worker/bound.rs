@@ -2,25 +2,30 @@
 
 use std::sync::Arc;
 
-use filch_data_cell::{LockError, LockSet, Lockable, Locked, Refused};
+use filch_data_cell::{LockError, LockSet, Locked};
 
+use crate::data::cells::SharedCell;
 use crate::data::table::{Place, Table};
 use crate::request::Request;
+use crate::worker::home::Home;
+use crate::worker::public::Public;
 
 /// The data that a function of a worker takes.
 pub(crate) struct Bound {
     requests: Box<[Option<Request>]>,
+    /// The bit for all of it: see [`Public::held`].
+    pub(crate) bit: u64,
     /// A pointer for each parameter; null, if it is not data.
     pointers: Box<[*mut ()]>,
     locks: LockSet,
-    /// The parameter of each lock.
-    locked_for: Box<[usize]>,
+    /// The data of each lock.
+    locked: Box<[(Request, Arc<dyn SharedCell>)]>,
 }
 
 /// The reason why a function cannot run now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Denied {
-    /// Somebody else uses this data: try later.
+    /// Somebody else uses this data: try again when the scheduler is woken.
     Held(Request),
     /// The owner has destroyed this data.
     Ended(Request),
@@ -35,11 +40,14 @@ pub(crate) enum Denied {
 impl Bound {
     /// # Errors
     /// The data that the worker does not have.
-    pub(crate) fn new(requests: Vec<Option<Request>>, table: &Table) -> Result<Self, Denied> {
+    pub(crate) fn new(
+        requests: Vec<Option<Request>>,
+        table: &Table,
+        public: &Public,
+    ) -> Result<Self, Denied> {
         let mut pointers = Vec::with_capacity(requests.len());
-        let mut cells = Vec::new();
-        let mut locked_for = Vec::new();
-        for (position, request) in requests.iter().enumerate() {
+        let mut locked = Vec::new();
+        for request in &requests {
             let Some(request) = request else {
                 pointers.push(std::ptr::null_mut());
                 continue;
@@ -49,39 +57,62 @@ impl Bound {
             };
             pointers.push(place.pointer());
             if let Place::Shared(cell) = place {
-                let cell: Arc<dyn Lockable + Send + Sync> = cell.clone();
-                cells.push((cell, request.access));
-                locked_for.push(position);
+                locked.push((*request, Arc::clone(cell)));
             }
         }
+        let cells = locked.iter();
+        let cells = cells.map(|(request, cell)| (Arc::clone(cell) as _, request.access));
         let Ok(locks) = LockSet::new(cells) else {
             unreachable!("conflicts are refused before");
         };
         Ok(Self {
+            bit: public.bit_of(&requests),
             requests: requests.into(),
             pointers: pointers.into(),
             locks,
-            locked_for: locked_for.into(),
+            locked: locked.into(),
         })
     }
 
     /// Locks all data that it takes, or none. Both this and `outer` functions of the same worker
-    /// may read data. Does not wait.
+    /// may read data. Does not wait: the scheduler is woken when it is time to try again.
     ///
     /// # Errors
     /// The data that it cannot get.
-    pub(crate) fn lock(&self, outer: &[&Self]) -> Result<Held<'_>, Denied> {
+    #[inline]
+    pub(crate) fn lock(&self, outer: &[&Self], home: &Home) -> Result<Held<'_>, Denied> {
         if !outer.is_empty()
             && let Some(request) = self.conflict(outer)
         {
             return Err(Denied::Nested(request));
         }
-        match self.locks.try_lock() {
-            Ok(locked) => Ok(Held {
-                locked,
-                pointers: &self.pointers,
-            }),
-            Err(refused) => Err(self.denied(refused)),
+        let refused = match self.locks.try_lock() {
+            Ok(locked) => {
+                let bound = self;
+                return Ok(Held { locked, bound });
+            }
+            Err(refused) => refused,
+        };
+        self.wake(refused.is_awaited, home);
+        let (request, cell) = &self.locked[refused.position];
+        Err(match refused.why {
+            LockError::Held => {
+                if !cell.wait(home.number, request.access) {
+                    home.has_progressed();
+                }
+                Denied::Held(*request)
+            }
+            LockError::Ended => Denied::Ended(*request),
+            LockError::Poisoned => Denied::Poisoned(*request),
+        })
+    }
+
+    /// Wakes the schedulers that wait for its data, if it `is_awaited`.
+    fn wake(&self, is_awaited: bool, home: &Home) {
+        if is_awaited {
+            let waiting = self.locked.iter().map(|(_, cell)| cell.take_waiting());
+            home.links
+                .wake_each(waiting.fold(0, |all, waiting| all | waiting));
         }
     }
 
@@ -95,29 +126,27 @@ impl Bound {
     fn listed(&self) -> impl Iterator<Item = &Request> {
         self.requests.iter().flatten()
     }
-
-    fn denied(&self, Refused { position, why }: Refused) -> Denied {
-        let Some(request) = self.requests[self.locked_for[position]] else {
-            unreachable!("what is locked is data");
-        };
-        match why {
-            LockError::Held => Denied::Held(request),
-            LockError::Ended => Denied::Ended(request),
-            LockError::Poisoned => Denied::Poisoned(request),
-        }
-    }
 }
 
 /// The data of a function, locked.
 pub(crate) struct Held<'bound> {
     locked: Locked<'bound>,
-    /// The pointers for [`Param::get`](crate::Param), valid while this lives.
-    pub(crate) pointers: &'bound [*mut ()],
+    bound: &'bound Bound,
 }
 
 impl Held<'_> {
-    /// Poisons the data that the function changes: it panicked, and may have left it half changed.
-    pub(crate) fn poison(self) {
-        self.locked.poison();
+    /// Returns the pointers for [`Param::get`](crate::Param), valid while this lives.
+    pub(crate) fn pointers(&self) -> &[*mut ()] {
+        &self.bound.pointers
+    }
+
+    /// Unlocks the data, and wakes those that wait for it. What the function changes is poisoned if
+    /// that `has_panicked`, and may have left it half changed.
+    pub(crate) fn unlock(self, has_panicked: bool, home: &Home) {
+        let is_awaited = match has_panicked {
+            false => self.locked.unlock(),
+            true => self.locked.poison(),
+        };
+        self.bound.wake(is_awaited, home);
     }
 }

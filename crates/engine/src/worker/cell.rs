@@ -10,6 +10,7 @@ use std::sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
+use crate::context::Context;
 use crate::data::table::{Listed, Role, Table};
 use crate::envelope::Envelope;
 use crate::error::ReceiveError;
@@ -17,10 +18,11 @@ use crate::exit::Exit;
 use crate::request::Request;
 use crate::route::TaskKind;
 use crate::worker::bound::{Bound, Denied};
+use crate::worker::home::Home;
 use crate::worker::inbox::{Inbox, Queued};
 use crate::worker::public::{Public, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
-use crate::worker::turn::Call;
+use crate::worker::turn::Turn;
 
 /// A living worker. Only the thread of its scheduler reaches it.
 pub(crate) struct WorkerCell {
@@ -46,6 +48,8 @@ pub(crate) struct WorkerCell {
     frames: RefCell<Vec<&'static Bound>>,
     /// Set while it shows what it waits for.
     shows_wait: Cell<bool>,
+    /// Set if it has given way, and has done nothing since.
+    has_given_way: Cell<bool>,
     /// The reason why it must end.
     exit: RefCell<Option<Exit>>,
 }
@@ -87,19 +91,28 @@ impl WorkerCell {
             after,
             frames: RefCell::default(),
             shows_wait: Cell::new(false),
+            has_given_way: Cell::new(false),
             exit: RefCell::new(None),
             public,
         }
     }
 
-    /// Puts a task behind its others.
+    /// Puts a task behind its others, or drops it if there is no room for it.
     pub(crate) fn enqueue(&self, order: u64, envelope: Envelope) {
+        if self.public.is_full() {
+            return self.public.refused.add_one();
+        }
         let inbox = match self.receives(envelope.kind()) {
             false => &self.inbox,
             true => &self.to_receive,
         };
         inbox.push(order, envelope);
         self.show_queue();
+    }
+
+    /// Notes that it gives way, and returns whether it did so before and has done nothing since.
+    pub(crate) fn gives_way(&self) -> bool {
+        self.has_given_way.replace(true)
     }
 
     fn show_queue(&self) {
@@ -111,6 +124,7 @@ impl WorkerCell {
 
     /// Shows what it waits for, or that it goes on.
     pub(crate) fn show_wait(&self, what: Option<WaitsFor>) {
+        self.has_given_way.set(false);
         if what.is_some() || self.shows_wait.get() {
             self.shows_wait.set(what.is_some());
             self.public.wait_for(what);
@@ -124,7 +138,7 @@ impl WorkerCell {
 
     /// Returns whether it must end: others told it, or it found a reason itself.
     pub(crate) fn is_ending(&self) -> bool {
-        if let Some(told) = self.public.told_to_end() {
+        if let Some(told) = self.public.told.get() {
             self.tell_to_end(told.clone());
         }
         self.exit.borrow().is_some()
@@ -138,7 +152,7 @@ impl WorkerCell {
     pub(crate) fn bind(&self) {
         let data = self.data.borrow();
         let bound = self.handlers.iter().map(|(_, function)| {
-            match Bound::new(function.requests(), &data) {
+            match Bound::new(function.requests(), &data, &self.public) {
                 Ok(bound) => bound,
                 Err(_) => unreachable!("looked at when it was added, and all is there"),
             }
@@ -161,7 +175,8 @@ impl WorkerCell {
         if let Some(bound) = self.bound_by_type.borrow().get(&parameters) {
             return Ok(Rc::clone(bound));
         }
-        let bound = Rc::new(Bound::new(requests, &self.data.borrow())?);
+        let bound = Bound::new(requests, &self.data.borrow(), &self.public)?;
+        let bound = Rc::new(bound);
         let mut known = self.bound_by_type.borrow_mut();
         known.insert(parameters, Rc::clone(&bound));
         Ok(bound)
@@ -173,26 +188,28 @@ impl WorkerCell {
     /// The data that it cannot get.
     pub(crate) fn call<R>(
         &self,
+        home: &Home,
         bound: &Bound,
         call: impl FnOnce(&[*mut ()]) -> R,
     ) -> Result<Result<R, String>, Denied> {
-        let held = bound.lock(&self.frames.borrow())?;
+        let held = bound.lock(&self.frames.borrow(), home)?;
         self.show_wait(None);
         // SAFETY: it is taken out below, before `bound` may go: `catch_panic` returns in any case.
         let frame = unsafe { &*ptr::from_ref(bound) };
         self.frames.borrow_mut().push(frame);
-        let result = catch_panic(|| call(held.pointers));
+        let around = self.public.holds.get();
+        self.public.holds.set(around | bound.bit);
+        let result = catch_panic(|| call(held.pointers()));
+        self.public.holds.set(around);
         self.frames.borrow_mut().pop();
-        if result.is_err() {
-            held.poison();
-        }
+        held.unlock(result.is_err(), home);
         Ok(result)
     }
 
     /// Runs the functions for a task, from `next` on.
     pub(crate) fn run_functions(
         &self,
-        by: Call<'_>,
+        turn: &Turn<'_>,
         kind: TaskKind,
         task: NonNull<()>,
         next: &mut usize,
@@ -200,11 +217,11 @@ impl WorkerCell {
         let all_bound = self.bound.borrow();
         while let Some((own, function)) = self.handlers.get(*next) {
             if *own == kind {
-                let result = self.call(&all_bound[*next], |data| {
+                let result = self.call(turn.home, &all_bound[*next], |data| {
                     // SAFETY: this is bound to its parameters, which are locked; the task is of the
                     // kind that it is listed for.
                     unsafe {
-                        function.call(task, data, by);
+                        function.call(task, data, Context(turn));
                     }
                 });
                 match result {
@@ -219,33 +236,33 @@ impl WorkerCell {
     }
 
     /// Runs the oldest task that waits. Returns `false` if there is none, or it must wait.
-    pub(crate) fn run_oldest(&self, by: Call<'_>) -> bool {
-        if !self.may_run_oldest() {
+    pub(crate) fn run_oldest(&self, turn: &Turn<'_>) -> bool {
+        if !self.may_run_oldest(turn.home) {
             return false;
         }
         let Some(mut queued) = self.inbox.take() else {
             return false;
         };
+        self.show_queue();
         let order = queued.order;
         let (kind, task) = (queued.envelope.kind(), queued.envelope.task());
-        let ran = self.run_functions(by, kind, task, &mut queued.next);
+        let ran = self.run_functions(turn, kind, task, &mut queued.next);
         match ran {
             Ok(Ran::Yes) => {
                 self.inbox.leave(order);
                 // Counted before it is complete: its waiter finds it in a report.
                 self.public.ran.add_one();
-                self.show_queue();
                 queued.envelope.ran();
                 true
             }
             Ok(Ran::Later(denied)) => {
                 self.inbox.put_back(queued);
+                self.show_queue();
                 self.denied(denied);
                 false
             }
             Err((during, message)) => {
                 self.inbox.leave(order);
-                self.show_queue();
                 drop(queued);
                 self.tell_to_end(Exit::Panicked { during, message });
                 false
@@ -294,7 +311,7 @@ impl WorkerCell {
     }
 
     /// Returns whether the workers before it have run the oldest task that waits.
-    fn may_run_oldest(&self) -> bool {
+    fn may_run_oldest(&self, home: &Home) -> bool {
         if self.after.is_empty() {
             return true;
         }
@@ -304,6 +321,7 @@ impl WorkerCell {
         let is_next = self.is_next(own, kind);
         if !is_next {
             self.show_wait(Some(WaitsFor::After));
+            home.is_polled();
         }
         is_next
     }

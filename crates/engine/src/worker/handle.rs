@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::envelope::Envelope;
-use crate::error::{RemoveError, SendError};
+use crate::error::{CalledFromInside, RemoveError, SendError};
 use crate::exit::Exit;
 use crate::links::Links;
 use crate::task::Task;
@@ -35,15 +35,26 @@ impl WorkerHandle {
         self.public.exit()
     }
 
-    /// Blocks until it has ended. Never call it on a worker of the same scheduler, which would keep
-    /// it from ending.
-    pub fn join(&self) -> Exit {
-        self.public.join()
+    /// Blocks until it has ended.
+    ///
+    /// # Errors
+    /// [`CalledFromInside`], unless it has ended.
+    pub fn join(&self) -> Result<Exit, CalledFromInside> {
+        let exit = self.join_timeout(Duration::MAX)?;
+        Ok(exit.unwrap_or_else(|| unreachable!("such a deadline never comes")))
     }
 
-    /// As [`join`](Self::join), for at most `timeout`.
-    pub fn join_timeout(&self, timeout: Duration) -> Option<Exit> {
-        self.public.join_timeout(timeout)
+    /// As [`join`](Self::join), for at most `timeout`: `None` if it has not ended then.
+    ///
+    /// # Errors
+    /// [`CalledFromInside`], unless it has ended.
+    pub fn join_timeout(&self, timeout: Duration) -> Result<Option<Exit>, CalledFromInside> {
+        let exit = self.exit();
+        if exit.is_some() {
+            return Ok(exit);
+        }
+        self.links.check_outside()?;
+        Ok(self.public.join_timeout(timeout))
     }
 
     /// Tells it to end. It does so by itself, later: see [`join`](Self::join).
@@ -54,10 +65,10 @@ impl WorkerHandle {
         if self.public.exit().is_some() {
             return Err(RemoveError::Ended);
         }
-        if !self.public.tell_to_end(Exit::Removed) {
+        if self.public.told.set(Exit::Removed).is_err() {
             return Err(RemoveError::Ending);
         }
-        self.links.wake(self.public.scheduler);
+        self.links.wake_each(1 << self.public.scheduler);
         Ok(())
     }
 
@@ -65,7 +76,8 @@ impl WorkerHandle {
     /// for the check that the worker lists it.
     ///
     /// # Errors
-    /// The task, if the worker does not list its type, or has ended.
+    /// The task, if the worker does not list its type, has ended, or is full: see
+    /// [`Worker::room`](crate::Worker::room). A task that finds it full later is dropped.
     pub fn send<T: Task>(&self, task: T) -> Result<(), SendError<T>> {
         let route = self.links.routes().route::<T>();
         if !self.public.lists_task(route.kind) {
@@ -73,6 +85,9 @@ impl WorkerHandle {
         }
         if self.public.exit().is_some() {
             return Err(SendError::Ended(task));
+        }
+        if self.public.is_full() {
+            return Err(SendError::Full(task));
         }
         let envelope = Envelope::new(route.kind, task);
         let Public {

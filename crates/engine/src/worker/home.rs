@@ -57,19 +57,9 @@ impl Home {
         self.progressed.set(true);
     }
 
-    /// Returns whether something was done since the last call.
-    pub(crate) fn take_progress(&self) -> bool {
-        self.progressed.replace(false)
-    }
-
     /// Notes that a worker waits for something that wakes nobody: a lock, an owner, a condition.
     pub(crate) fn is_polled(&self) {
         self.polls.set(true);
-    }
-
-    /// Returns whether one did since the last call.
-    pub(crate) fn take_polls(&self) -> bool {
-        self.polls.replace(false)
     }
 
     /// Notes that a worker waits for that moment.
@@ -78,9 +68,13 @@ impl Home {
         self.awaited.set(Some(first));
     }
 
-    /// Returns the first such moment since the last call.
-    pub(crate) fn take_awaited(&self) -> Option<Instant> {
-        self.awaited.take()
+    /// Returns what was noted since the last call: progress, polls, the first moment.
+    pub(crate) fn take_notes(&self) -> (bool, bool, Option<Instant>) {
+        (
+            self.progressed.take(),
+            self.polls.take(),
+            self.awaited.take(),
+        )
     }
 
     pub(crate) fn route(&self, id: TypeId, ask: fn(&Routes) -> Route) -> Rc<Route> {

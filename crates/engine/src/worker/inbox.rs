@@ -78,10 +78,6 @@ impl Inbox {
         self.waiting.borrow().len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.borrow().is_empty()
-    }
-
     /// Returns the order of the oldest task that waits, or that the worker has begun.
     pub(crate) fn oldest(&self) -> Option<u64> {
         let waiting = self.waiting.borrow().front().map(|queued| queued.order);

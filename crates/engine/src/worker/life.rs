@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use filch_data_cell::LockError;
+use filch_data_cell::{Access, LockError};
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::context::Context;
@@ -109,6 +109,7 @@ impl WorkerCell {
         for (listed, cell) in data.owned() {
             turn.home.owners.publish(listed.id, cell);
         }
+        turn.home.links.wake_all();
         self.enter(turn, Stage::MakesLocal)
     }
 
@@ -121,7 +122,7 @@ impl WorkerCell {
             match turn.home.owners.find(listed.id) {
                 Found::NotYet => {
                     self.show_wait(Some(WaitsFor::Owner(listed.name)));
-                    return self.look_again(turn);
+                    return Step::GiveWay;
                 }
                 Found::At(scheduler, _) if role == Role::Group && scheduler != turn.home.number => {
                     self.tell_to_end(Exit::NotInGroup(listed.name));
@@ -154,14 +155,14 @@ impl WorkerCell {
             let Some(requests) = functions.borrow().first().map(|first| first.requests()) else {
                 return Ok(());
             };
-            let Ok(bound) = Bound::new(requests, &self.data.borrow()) else {
+            let Ok(bound) = Bound::new(requests, &self.data.borrow(), &self.public) else {
                 unreachable!("looked at when it was added, and all is there");
             };
-            let called = self.call(&bound, |data| {
+            let called = self.call(turn.home, &bound, |data| {
                 let function = functions.borrow_mut().remove(0);
                 // SAFETY: `bound` is of its parameters, and locked.
                 unsafe {
-                    function.call(data, turn.call());
+                    function.call(data, Context(turn));
                 }
             });
             match called {
@@ -169,7 +170,7 @@ impl WorkerCell {
                 Ok(Err(message)) => return Err(self.panicked(during, message)),
                 Err(denied @ Denied::Held(_)) => {
                     self.denied(denied);
-                    return Err(self.look_again(turn));
+                    return Err(Step::GiveWay);
                 }
                 Err(denied) => {
                     self.denied(denied);
@@ -183,14 +184,14 @@ impl WorkerCell {
     fn run(&self, turn: &Turn<'_>) -> Step {
         let own = self.run.borrow_mut().take();
         if let Some(run) = own {
-            match catch_panic(|| run(Context::from(turn.call()))) {
+            match catch_panic(|| run(Context(turn))) {
                 Ok(()) => self.tell_to_end(Exit::Finished),
                 Err(message) => return self.panicked("run", message),
             }
             return Step::Again;
         }
         for _ in 0..TASKS_A_TURN {
-            if self.is_ending() || !self.run_oldest(turn.call()) {
+            if self.is_ending() || !self.run_oldest(turn) {
                 break;
             }
             turn.home.has_progressed();
@@ -199,15 +200,6 @@ impl WorkerCell {
         if self.is_ending() {
             return Step::Again;
         }
-        match self.inbox.is_empty() {
-            true => Step::GiveWay,
-            false => self.look_again(turn),
-        }
-    }
-
-    /// Gives way, to be asked again: it waits for something that wakes nobody.
-    fn look_again(&self, turn: &Turn<'_>) -> Step {
-        turn.home.is_polled();
         Step::GiveWay
     }
 
@@ -241,8 +233,13 @@ impl WorkerCell {
             if let Ok(Err(LockError::Held)) = catch_panic(|| cell.end()) {
                 self.show_wait(Some(WaitsFor::Users(name)));
                 self.public.gave_way.add_one();
-                return self.look_again(turn);
+                // An end of somebody else's use wakes this.
+                if !cell.wait(turn.home.number, Access::Write) {
+                    turn.home.has_progressed();
+                }
+                return Step::GiveWay;
             }
+            turn.home.links.wake_each(cell.take_waiting());
             self.data.borrow_mut().take(Role::Owner);
         }
         for listed in self.lists.iter().filter(|data| data.role == Role::Owner) {

@@ -1,6 +1,6 @@
 //! The facts about a worker for other threads.
 
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use filch_sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -89,6 +89,7 @@ impl WaitsFor {
 }
 
 /// The facts about a worker for other threads.
+#[derive(Default)]
 pub(crate) struct Public {
     pub(crate) name: String,
     pub(crate) scheduler: usize,
@@ -98,13 +99,21 @@ pub(crate) struct Public {
     pub(crate) lists: Vec<Route>,
     stage: AtomicU8,
     pub(crate) queued: AtomicUsize,
+    /// The most tasks that may wait for it.
+    pub(crate) room: usize,
     pub(crate) ran: Counter,
     pub(crate) gave_way: Counter,
     /// The tasks that could not be cloned for it.
     pub(crate) missed: Counter,
+    /// The tasks that came when as many waited as may.
+    pub(crate) refused: Counter,
+    /// The sets of data that its functions take, as far as they have been bound.
+    takes: Mutex<Vec<Vec<Request>>>,
+    /// The sets that it has locked, a bit for each of the first 64.
+    pub(crate) holds: Counter,
     waits_for: Mutex<Option<WaitsFor>>,
-    /// The reason for which others told it to end.
-    told: OnceLock<Exit>,
+    /// The reason for which others told it to end. They wake its scheduler.
+    pub(crate) told: OnceLock<Exit>,
     exit: Mutex<Option<Exit>>,
     ended: Condvar,
 }
@@ -115,21 +124,15 @@ impl Public {
         scheduler: usize,
         number: usize,
         lists: Vec<Route>,
+        room: usize,
     ) -> Arc<Self> {
         Arc::new(Self {
             name,
             scheduler,
             number,
             lists,
-            stage: AtomicU8::new(Stage::MakesOwn as u8),
-            queued: AtomicUsize::new(0),
-            ran: Counter::default(),
-            gave_way: Counter::default(),
-            missed: Counter::default(),
-            waits_for: Mutex::new(None),
-            told: OnceLock::new(),
-            exit: Mutex::new(None),
-            ended: Condvar::new(),
+            room,
+            ..Self::default()
         })
     }
 
@@ -143,22 +146,39 @@ impl Public {
         self.stage.store(stage as u8, Ordering::Relaxed);
     }
 
-    /// Tells it to end. Returns `false` if it was told before. The caller must wake its scheduler.
-    pub(crate) fn tell_to_end(&self, exit: Exit) -> bool {
-        self.told.set(exit).is_ok()
-    }
-
-    /// Returns the reason for which others told it to end, if they did.
-    pub(crate) fn told_to_end(&self) -> Option<&Exit> {
-        self.told.get()
-    }
-
     pub(crate) fn waits_for(&self) -> Option<WaitsFor> {
         *lock(&self.waits_for)
     }
 
     pub(crate) fn wait_for(&self, what: Option<WaitsFor>) {
         *lock(&self.waits_for) = what;
+    }
+
+    /// Returns whether as many tasks wait for it as may.
+    pub(crate) fn is_full(&self) -> bool {
+        // ORDERING: Relaxed: exact on its own thread, and a hint on others.
+        self.queued.load(Ordering::Relaxed) >= self.room
+    }
+
+    /// Returns the bit for a function that takes that data.
+    pub(crate) fn bit_of(&self, requests: &[Option<Request>]) -> u64 {
+        let set: Vec<_> = requests.iter().flatten().copied().collect();
+        let mut takes = lock(&self.takes);
+        let known = takes.iter().position(|known| *known == set);
+        let number = known.unwrap_or(takes.len());
+        if number == takes.len() {
+            takes.push(set);
+        }
+        1_u64.checked_shl(number as u32).unwrap_or(0)
+    }
+
+    /// Returns the data that it has locked.
+    pub(crate) fn held(&self) -> Vec<Request> {
+        let bits = self.holds.get();
+        let takes = lock(&self.takes);
+        let sets = takes.iter().take(64).enumerate();
+        let held = sets.filter(|(number, _)| bits & 1 << number != 0);
+        held.flat_map(|(_, set)| set).copied().collect()
     }
 
     /// Returns whether it lists that type of task.
@@ -176,30 +196,14 @@ impl Public {
         self.ended.notify_all();
     }
 
-    /// Blocks until it has ended.
-    pub(crate) fn join(&self) -> Exit {
-        let mut exit = lock(&self.exit);
-        loop {
-            if let Some(exit) = &*exit {
-                return exit.clone();
-            }
-            exit = self
-                .ended
-                .wait(exit)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// As [`join`](Self::join), for at most `timeout`.
+    /// Blocks until it has ended, for at most `timeout`.
     pub(crate) fn join_timeout(&self, timeout: Duration) -> Option<Exit> {
         // A deadline that no clock can show never comes.
-        let Some(deadline) = time::now().checked_add(timeout) else {
-            return Some(self.join());
-        };
+        let deadline = time::now().checked_add(timeout);
         let mut exit = lock(&self.exit);
         let mut is_over = false;
         while exit.is_none() && !is_over {
-            (exit, is_over) = wait_until(&self.ended, &self.exit, exit, Some(deadline));
+            (exit, is_over) = wait_until(&self.ended, &self.exit, exit, deadline);
         }
         exit.clone()
     }

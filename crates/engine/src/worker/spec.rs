@@ -17,7 +17,6 @@ use crate::route::{Route, Routes};
 use crate::task::Task;
 use crate::worker::handle::WorkerHandle;
 use crate::worker::public::Public;
-use crate::worker::turn::Call;
 
 /// The default size of a fiber's stack.
 const STACK: usize = 256 * 1024;
@@ -45,6 +44,8 @@ pub(crate) struct Spec {
     pub(crate) run: Option<Run>,
     /// The size of its stack, if it has one of its own.
     pub(crate) fiber: Option<usize>,
+    /// The most tasks that may wait for it.
+    pub(crate) room: usize,
     /// The workers that run each task before it does.
     pub(crate) after: Vec<WorkerHandle>,
     /// Set once it is added.
@@ -86,7 +87,7 @@ pub(crate) trait AnyHandler: Send {
 
     /// # Safety
     /// As [`Handler::call`]. There is a task of its type.
-    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Call<'_>);
+    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Context<'_>);
 }
 
 struct HandlerOf<F, T, P>(F, PhantomData<fn() -> (T, P)>);
@@ -96,7 +97,7 @@ impl<T: Task, P: 'static, F: Handler<T, P>> AnyHandler for HandlerOf<F, T, P> {
         F::requests()
     }
 
-    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Call<'_>) {
+    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Context<'_>) {
         // SAFETY: the caller's.
         unsafe { self.0.call(task.cast::<T>().as_ref(), data, by) };
     }
@@ -108,7 +109,7 @@ pub(crate) trait Setup: Send {
 
     /// # Safety
     /// As [`Function::call`].
-    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Call<'_>);
+    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Context<'_>);
 }
 
 struct SetupOf<F, P>(F, PhantomData<fn() -> P>);
@@ -118,7 +119,7 @@ impl<P: 'static, F: Function<P, ()> + Send> Setup for SetupOf<F, P> {
         F::requests()
     }
 
-    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Call<'_>) {
+    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Context<'_>) {
         // SAFETY: the caller's.
         unsafe { self.0.call(data, by) };
     }
@@ -151,6 +152,7 @@ impl Worker {
                 receives: Vec::new(),
                 run: None,
                 fiber: None,
+                room: usize::MAX,
                 after: Vec::new(),
                 public: None,
             }),
@@ -159,7 +161,18 @@ impl Worker {
 
     /// Adds data of this type to own: made here, destroyed here, and used by others in between.
     pub fn owns<T: Send + Sync + 'static>(self, make: impl FnOnce() -> T + Send + 'static) -> Self {
-        let make = move || Place::Shared(Arc::new(OwnedCell::new(make())));
+        self.owns_until(make, drop)
+    }
+
+    /// As [`owns`](Self::owns), and gives the data away at the end of the worker instead of
+    /// dropping it: `|world| sender.send(world)`, for example. It is as the last task left it, even
+    /// one that panicked.
+    pub fn owns_until<T: Send + Sync + 'static>(
+        self,
+        make: impl FnOnce() -> T + Send + 'static,
+        end: impl FnOnce(T) + Send + 'static,
+    ) -> Self {
+        let make = move || Place::Shared(Arc::new(OwnedCell::new(make(), end)));
         self.list::<T>(Role::Owner, Some(Box::new(make)))
     }
 
@@ -248,6 +261,13 @@ impl Worker {
     /// program.
     pub fn in_fiber_of(mut self, bytes: usize) -> Self {
         self.spec.fiber = Some(bytes);
+        self
+    }
+
+    /// Lets at most `tasks` wait for the worker, not counting the one that it runs. A further one is
+    /// dropped, for this worker: whoever waits for it is told, and the report counts it.
+    pub fn room(mut self, tasks: usize) -> Self {
+        self.spec.room = tasks;
         self
     }
 

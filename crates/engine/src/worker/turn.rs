@@ -1,6 +1,5 @@
 //! A worker's turn: the worker, its home, and its way to let others run.
 
-use std::fmt;
 use std::thread;
 
 use crate::request::Request;
@@ -23,11 +22,6 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Returns the caller for its code.
-    pub(crate) fn call(&self) -> Call<'_> {
-        Call(self)
-    }
-
     /// Gives way, as the worker cannot get its data.
     ///
     /// # Errors
@@ -37,7 +31,9 @@ impl Turn<'_> {
             return Err(request);
         }
         self.worker.denied(denied);
-        self.give_way(true);
+        if let Denied::Held(_) = denied {
+            self.give_way(false);
+        }
         if self.is_ending() {
             self.worker.show_wait(None);
         }
@@ -69,17 +65,5 @@ impl Turn<'_> {
         if what.is_none() {
             self.home.has_progressed();
         }
-    }
-}
-
-/// The worker that calls a function, for the function's parameters. Opaque.
-#[derive(Clone, Copy)]
-pub struct Call<'a>(pub(crate) &'a Turn<'a>);
-
-impl fmt::Debug for Call<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Call")
-            .field(&self.0.worker.public.name)
-            .finish()
     }
 }

@@ -45,7 +45,7 @@ impl Ends {
 
     pub(crate) fn complete<T: Task>(&self, task: T) -> Completed {
         let engine = self.0.clone();
-        within("the task's end", move || engine.complete(task))
+        within("the task's end", move || engine.complete(task).unwrap())
     }
 }
 
@@ -63,7 +63,7 @@ impl Drop for Ends {
         // A test that fails may leave a scheduler that does not end.
         if !thread::panicking() {
             let engine = self.0.clone();
-            within("the engine's end", move || engine.join());
+            within("the engine's end", move || engine.join().unwrap());
         }
     }
 }
@@ -125,7 +125,7 @@ pub(crate) trait EndsInTime {
 impl EndsInTime for WorkerHandle {
     #[track_caller]
     fn ends(&self) -> Exit {
-        let Some(exit) = self.join_timeout(LONG) else {
+        let Ok(Some(exit)) = self.join_timeout(LONG) else {
             panic!("{self:?} has not ended");
         };
         exit

@@ -23,7 +23,7 @@ fn d11_a_terminated_engine_ends_everything_once_and_refuses_more() {
         .collect();
     engine.terminate();
     engine.terminate();
-    engine.join();
+    engine.join().unwrap();
     for (worker, scheduler) in workers.iter().zip(&schedulers) {
         assert_eq!(worker.exit(), Some(Exit::Terminated));
         assert!(scheduler.is_terminated());
@@ -34,7 +34,10 @@ fn d11_a_terminated_engine_ends_everything_once_and_refuses_more() {
             "late: the scheduler has been terminated"
         );
     }
-    assert_eq!(engine.complete(Ping), Completed { ran: 0, dropped: 1 });
+    assert_eq!(
+        engine.complete(Ping).unwrap(),
+        Completed { ran: 0, dropped: 1 }
+    );
     assert!(engine.scheduler("late").is_err());
 }
 
@@ -44,7 +47,7 @@ fn a_local_scheduler_ends_its_workers_when_its_call_returns() {
     let worker = here(&engine, |local| {
         // It has no thread that could be joined.
         let joined = engine.clone();
-        within("the end of no thread", move || joined.join());
+        within("the end of no thread", move || joined.join().unwrap());
         let worker = Worker::new("worker").in_fiber();
         local.handle().add(worker).unwrap()
     });
@@ -61,7 +64,7 @@ fn an_engine_may_be_terminated_while_a_scheduler_is_started() {
         });
         engine.terminate();
         starts.join().unwrap();
-        within("the engine's end", move || engine.join());
+        within("the engine's end", move || engine.join().unwrap());
     }
 }
 
@@ -86,7 +89,7 @@ fn each_of_two_that_join_waits_for_all_schedulers() {
         std::thread::spawn(move || {
             let join = move || {
                 tells.fetch_add(1, Ordering::Relaxed);
-                engine.join();
+                engine.join().unwrap();
             };
             within("the engine's end", join);
             scheduler.is_terminated()
@@ -111,6 +114,9 @@ fn a_local_scheduler_that_is_over_is_terminated_and_keeps_nobody_waiting() {
         assert!(local.handle().is_terminated());
         assert!(!local.poll(), "and stays so");
         assert_eq!(sender.send(Ping), 0);
-        assert_eq!(engine.complete(Ping), Completed { ran: 0, dropped: 1 });
+        assert_eq!(
+            engine.complete(Ping).unwrap(),
+            Completed { ran: 0, dropped: 1 }
+        );
     });
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 
-use crate::common::{EndsInTime, alone, drive, engine, here, report, sleepy_engine, until};
+use crate::common::{EndsInTime, alone, drive, engine, here, report, sleepy_engine, until, within};
 use filch_engine::{Context, Engine, Exit, WaitsFor, Worker};
 
 #[derive(Clone)]
@@ -235,4 +236,27 @@ fn d4_a_scheduler_looks_again_after_tasks_that_a_run_has_run() {
     let alone = engine.start("only").add(alone).unwrap();
     engine.broadcast(Ping);
     assert_eq!(alone.ends(), Exit::Finished);
+}
+
+/// The first of several in a row returns at once, though nothing else is to do; the next one rests.
+#[test]
+fn d4_only_the_second_give_way_in_a_row_rests() {
+    let engine = sleepy_engine();
+    let (tells, hears) = channel();
+    let looks = Engine::clone(&engine);
+    let gives = Worker::new("gives").owns(|| 0_u32).in_fiber();
+    let gives = gives.run(move |context| {
+        let rests = || report(&looks).rests;
+        let before = rests();
+        for _ in 0..50 {
+            context.lock(|number: &mut u32| *number += 1).unwrap();
+            context.give_way().unwrap();
+        }
+        let after_work = rests() - before;
+        context.give_way().unwrap();
+        tells.send((after_work, rests() - before)).unwrap();
+    });
+    engine.start("only").add(gives).unwrap();
+    let rested = within("its end", move || hears.recv().unwrap());
+    assert_eq!(rested, (0, 1));
 }

@@ -1,5 +1,5 @@
-//! Rows D7 to D10: waits of a worker for something that wakes nobody. The scheduler blocks
-//! meanwhile, and looks again by itself.
+//! Rows D7 to D10: waits of a worker. Its scheduler blocks meanwhile. An unlock and an owner wake
+//! it; for a condition it looks again by itself.
 
 use std::any::type_name;
 use std::sync::Arc;
@@ -22,6 +22,23 @@ fn is_asked_again(engine: &Ends, what: &str) {
     until(|| report(engine).workers[0].to_string().ends_with(what));
     let before = report(engine).rests;
     until(|| report(engine).rests > before + 1);
+}
+
+/// Checks that the only worker of the first scheduler waits for that, and that its scheduler sleeps
+/// until it is woken. Another one polls meanwhile, and so counts milliseconds.
+#[track_caller]
+fn sleeps(engine: &Ends, what: &str) {
+    until(|| report(engine).workers[0].to_string().ends_with(what));
+    let polls = Worker::new("polls").in_fiber();
+    let polls = polls.run(|context| while context.give_way().is_ok() {});
+    engine.start("clock").add(polls).unwrap();
+    let rests = |scheduler: usize| engine.report().schedulers[scheduler].rests;
+    let clock = engine.report().schedulers.len() - 1;
+    until(|| rests(clock) > 2);
+    let (slept, ticks) = (rests(0), rests(clock));
+    until(|| rests(clock) > ticks + 20);
+    let woken = rests(0) - slept;
+    assert!(woken <= 1, "woken {woken} times");
 }
 
 /// Adds a worker of another scheduler that keeps the world locked until the gate opens.
@@ -67,7 +84,7 @@ fn d10_a_condition_is_asked_again() {
 }
 
 #[test]
-fn d9_a_task_that_waits_for_a_lock_is_tried_again() {
+fn d9_a_task_that_waits_for_a_lock_is_woken() {
     let engine = sleepy_engine();
     let (here, there) = (engine.start("here"), engine.start("there"));
     let reads = Worker::new("reads")
@@ -76,7 +93,7 @@ fn d9_a_task_that_waits_for_a_lock_is_tried_again() {
     here.add(reads).unwrap();
     let gate = add_owner(&there);
     engine.broadcast(Ping);
-    is_asked_again(&engine, &waits_to_lock());
+    sleeps(&engine, &waits_to_lock());
     let worker = &report(&engine).workers[0];
     assert!(worker.gave_way > 1 && worker.queued == 1, "{worker}");
     gate.store(2, Ordering::Relaxed);
@@ -86,7 +103,7 @@ fn d9_a_task_that_waits_for_a_lock_is_tried_again() {
 }
 
 #[test]
-fn d7_a_setup_that_waits_for_a_lock_is_tried_again() {
+fn d7_a_setup_that_waits_for_a_lock_is_woken() {
     let engine = sleepy_engine();
     let (here, there) = (engine.start("here"), engine.start("there"));
     let gate = add_owner(&there);
@@ -95,13 +112,13 @@ fn d7_a_setup_that_waits_for_a_lock_is_tried_again() {
         .setup(|world: &World| assert_eq!(world.0, 2))
         .on(|_: &Ping| {});
     here.add(reads).unwrap();
-    is_asked_again(&engine, &waits_to_lock());
+    sleeps(&engine, &waits_to_lock());
     gate.store(2, Ordering::Relaxed);
     assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
 }
 
 #[test]
-fn d9_a_run_that_waits_for_a_lock_is_tried_again() {
+fn d9_a_run_that_waits_for_a_lock_is_woken() {
     let engine = sleepy_engine();
     let (here, there) = (engine.start("here"), engine.start("there"));
     let gate = add_owner(&there);
@@ -110,13 +127,13 @@ fn d9_a_run_that_waits_for_a_lock_is_tried_again() {
         .in_fiber()
         .run(|context| assert_eq!(context.lock(|world: &World| world.0), Ok(2)));
     let reads = here.add(reads).unwrap();
-    is_asked_again(&engine, &waits_to_lock());
+    sleeps(&engine, &waits_to_lock());
     gate.store(2, Ordering::Relaxed);
     assert_eq!(reads.ends(), Exit::Finished);
 }
 
 #[test]
-fn d8_a_worker_that_waits_for_an_owner_looks_again() {
+fn d8_a_worker_that_waits_for_an_owner_is_woken() {
     let engine = sleepy_engine();
     let (here, there) = (engine.start("here"), engine.start("there"));
     let reads = Worker::new("reads")
@@ -124,7 +141,7 @@ fn d8_a_worker_that_waits_for_an_owner_looks_again() {
         .on(|_: &Ping, world: &World| assert_eq!(world.0, 2));
     here.add(reads).unwrap();
     let owner = WaitsFor::Owner(type_name::<World>());
-    is_asked_again(&engine, "waits for an owner of engine::waits::World");
+    sleeps(&engine, "waits for an owner of engine::waits::World");
     assert_eq!(report(&engine).workers[0].waits_for, Some(owner));
     add_owner(&there).store(2, Ordering::Relaxed);
     until(|| report(&engine).workers[0].stage == Stage::Runs);
@@ -144,7 +161,7 @@ fn d7_a_worker_that_panics_in_a_task_that_has_waited_ends() {
     let reads = here.add(reads).unwrap();
     let gate = add_owner(&there);
     engine.broadcast(Ping);
-    is_asked_again(&engine, &waits_to_lock());
+    sleeps(&engine, &waits_to_lock());
     gate.store(2, Ordering::Relaxed);
     assert!(matches!(reads.ends(), Exit::Panicked { .. }));
 }
@@ -163,7 +180,7 @@ fn d9_a_task_does_not_overtake_one_that_waits_for_a_lock() {
     let gate = add_owner(&there);
     engine.broadcast(Ping);
     engine.broadcast(Pong);
-    is_asked_again(&engine, &waits_to_lock());
+    sleeps(&engine, &waits_to_lock());
     assert_eq!(log.len(), 0);
     gate.store(2, Ordering::Relaxed);
     assert_eq!(engine.complete(Pong), Completed { ran: 1, dropped: 0 });

@@ -20,5 +20,5 @@ fn keep(_: &Ping, number: &u32) {
 }
 
 pub fn case() -> Worker {
-    Worker::new("keeps").owns(|| 1_u32).on(keep) //~ E0277 is not satisfied
+    Worker::new("keeps").owns(|| 1_u32).on(keep) //~ E0277 is no function that runs tasks
 }

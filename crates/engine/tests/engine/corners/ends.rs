@@ -23,7 +23,7 @@ impl Drop for SendsLate {
         let engine = self.0.clone();
         let waiter = thread::spawn(move || {
             tell.send(()).unwrap();
-            engine.complete(Ping(0))
+            engine.complete(Ping(0)).unwrap()
         });
         told.recv().unwrap();
         *self.1.lock().unwrap() = Some(waiter);
@@ -67,7 +67,7 @@ fn a_panic_of_the_one_that_drives_is_not_one_of_its_workers() {
             });
             local.handle().add(worker).unwrap();
             let waits = engine.clone();
-            *waiter.lock().unwrap() = Some(thread::spawn(move || waits.complete(Ping(1))));
+            *waiter.lock().unwrap() = Some(thread::spawn(move || waits.complete(Ping(1)).unwrap()));
             while !has_it.load(Ordering::Relaxed) {
                 local.update();
             }
@@ -159,7 +159,7 @@ fn each_end_of_a_task_wakes_the_scheduler_that_waits_for_it() {
                     }
                     _ => {}
                 }
-                assert_eq!(waits.join(), Exit::Finished);
+                assert_eq!(waits.join().unwrap(), Exit::Finished);
             }
         }
     }
@@ -198,7 +198,7 @@ fn whatever_a_worker_waits_for_it_hears_that_it_is_to_end() {
                     true => worker.remove().unwrap(),
                     false => here.terminate(),
                 }
-                worker.join();
+                worker.join().unwrap();
             }
         }
     }

@@ -71,7 +71,7 @@ fn one_that_is_told_to_end_is_not_shown_to_wait_on() {
         thread::yield_now();
     }
     worker.remove().unwrap();
-    worker.join();
+    worker.join().unwrap();
     assert_eq!(seen.take(), ["None"]);
 }
 
@@ -95,7 +95,7 @@ fn a_task_that_panicked_is_not_shown_to_wait() {
     let worker = worker.on(|_: &Ping| panic!("wanted by the test"));
     let worker = engine.scheduler("one").unwrap().add(worker).unwrap();
     engine.broadcast(Ping(1));
-    assert!(matches!(worker.join(), Exit::Panicked { .. }));
+    assert!(matches!(worker.join().unwrap(), Exit::Panicked { .. }));
     assert_eq!(log.take(), ["0 queued"]);
 }
 
@@ -128,5 +128,5 @@ fn one_without_a_fiber_that_waits_for_a_task_does_not_poll() {
     }
     assert!(rests(&engine, "receives") < 10);
     assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
-    assert_eq!(receives.join(), Exit::Finished);
+    assert_eq!(receives.join().unwrap(), Exit::Finished);
 }

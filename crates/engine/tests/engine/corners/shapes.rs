@@ -117,13 +117,13 @@ fn goes<T: Send + Sync + Clone + 'static>(make: impl Fn() -> T) {
         let _ = worker.send(make());
     }
     workers[0].remove().unwrap();
-    workers[0].join();
+    workers[0].join().unwrap();
     assert!(workers[0].send(make()).is_err());
     let waits = engine.clone();
     let task = make();
     let waits = thread::spawn(move || catch_unwind(AssertUnwindSafe(|| waits.complete(task))));
     engine.terminate();
-    engine.join();
+    engine.join().unwrap();
     let _ = waits.join().unwrap();
     assert!(workers[1].send(make()).is_err());
 }

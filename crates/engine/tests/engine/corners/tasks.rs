@@ -11,19 +11,19 @@ use filch_engine::{Completed, Context, Exit, NestedError, Stage, Worker};
 
 /// Larger than the stack of the worker that runs it: a copy on that stack would end the program.
 #[derive(Clone)]
-struct Large([u8; 96 * 1024]);
+struct Large([u8; 48 * 1024]);
 
 #[test]
 fn a_task_may_be_larger_than_the_fiber_that_runs_it() {
     let engine = engine();
     let scheduler = engine.scheduler("one").unwrap();
-    let small = Worker::new("small").in_fiber_of(64 * 1024);
-    let small = small.on(|large: &Large| assert_eq!(large.0[95 * 1024], 7));
+    let small = Worker::new("small").in_fiber_of(32 * 1024);
+    let small = small.on(|large: &Large| assert_eq!(large.0[47 * 1024], 7));
     scheduler.add(small).unwrap();
     for _ in 0..2 {
-        engine.broadcast(Large([7; 96 * 1024]));
+        engine.broadcast(Large([7; 48 * 1024]));
     }
-    let completed = engine.complete(Large([7; 96 * 1024]));
+    let completed = engine.complete(Large([7; 48 * 1024]));
     assert_eq!(completed, Completed { ran: 1, dropped: 0 });
 }
 
@@ -37,7 +37,7 @@ fn a_received_task_does_not_run_inside_another() {
     };
     let worker = Worker::new("receives").receives::<Ping>().run(run);
     let worker = engine.scheduler("one").unwrap().add(worker).unwrap();
-    assert_eq!(worker.join(), Exit::Finished);
+    assert_eq!(worker.join().unwrap(), Exit::Finished);
 }
 
 /// The first one cannot run its task before the second one has had turns.
@@ -75,7 +75,7 @@ fn one_that_receives_does_so_after_the_other_has_run() {
         may_run.store(true, Ordering::Relaxed);
         let terminates = engine.clone();
         let joins = thread::spawn(move || {
-            assert_eq!(second.join(), Exit::Finished);
+            assert_eq!(second.join().unwrap(), Exit::Finished);
             terminates.terminate();
         });
         local.run();
