@@ -75,20 +75,16 @@ pub trait TimersExt: Borrow<Timers> {
     /// Gives a command a deadline: if it is not completed by then, it fails with `error`.
     ///
     /// # Errors
-    /// [`NotSet::Closed`], if the timers are shut down, with the completion, and a call that fails
-    /// it so.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the call has no name for another type"
-    )]
+    /// [`NotSet::Closed`], with the completion, if the timers are shut down.
     fn deadline<P: Protocol>(
         &self,
         deadline: Instant,
         completion: Completion<P>,
         error: P::Error,
-    ) -> Result<Bounded<P>, NotSet<(Completion<P>, impl FnOnce(Completion<P>))>> {
+    ) -> Result<Bounded<P>, NotSet<Completion<P>>> {
         let timers = self.borrow().on_behalf_of(completion.handle().number());
-        timers.bound(deadline, completion, |completion| completion.fail(error))
+        let bounded = timers.bound(deadline, completion, |completion| completion.fail(error));
+        bounded.map_err(|refused| refused.map(|(completion, _)| completion))
     }
 
     /// Awaits `future` for at most `limit`, from the first poll on. When the time is over, it is
@@ -158,7 +154,7 @@ pub trait TimersExt: Borrow<Timers> {
                 }
             },
         );
-        sent.map_err(|refused| NotSet::Closed(refused.into_inner().1))
+        sent.map_err(|refused| refused.map(|(_, message)| message))
     }
 
     /// Sends the process `to` a message each `period`, the first after one period, until the timer
@@ -169,17 +165,17 @@ pub trait TimersExt: Borrow<Timers> {
     ///
     /// # Errors
     /// [`NotSet::ZeroPeriod`], if the period is zero; [`NotSet::Closed`], if the timers are shut
-    /// down. Both have a call that sends one message.
+    /// down. No message was made.
     fn interval<P: Protocol>(
         &self,
         period: Duration,
         scheduler: &Handle<P>,
         to: Pid,
         mut message: impl FnMut() -> P::Message + Send + 'static,
-    ) -> Result<TimerKey, NotSet<impl FnMut() -> bool>> {
+    ) -> Result<TimerKey, NotSet<()>> {
         let scheduler = scheduler.clone();
         let timers = self.borrow().on_behalf_of(scheduler.number());
-        timers.call_every(period, move || match scheduler.send(to, message()) {
+        let set = timers.call_every(period, move || match scheduler.send(to, message()) {
             Ok(()) => true,
             Err(refused) => {
                 let over = match refused.reason {
@@ -190,7 +186,8 @@ pub trait TimersExt: Borrow<Timers> {
                 drop_contained(refused);
                 !over
             }
-        })
+        });
+        set.map_err(|refused| refused.map(drop))
     }
 }
 

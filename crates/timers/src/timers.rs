@@ -291,6 +291,14 @@ impl<T> NotSet<T> {
             Self::Closed(given) | Self::ZeroPeriod(given) => given,
         }
     }
+
+    /// Returns the error with another value in the place of what was given.
+    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> NotSet<U> {
+        match self {
+            Self::Closed(given) => NotSet::Closed(map(given)),
+            Self::ZeroPeriod(given) => NotSet::ZeroPeriod(map(given)),
+        }
+    }
 }
 
 impl<T> fmt::Display for NotSet<T> {

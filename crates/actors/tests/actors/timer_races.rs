@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use filch_actors::prelude::*;
-use filch_actors::timers::{EndByError, TimeoutError, Timers, TimersClosed};
+use filch_actors::timers::{EndByError, NotSet, TimeoutError, Timers, TimersClosed};
 use filch_scheduler::{Completion, JoinError, ProcessError, Scheduler, SubmitError};
 
 use crate::common::{Command, Test, assert_terminated, scheduler, start, summing};
@@ -99,16 +99,18 @@ fn timers_that_are_shut_down_refuse_what_they_are_given() {
 
     let (process, completion) = asked(&scheduler);
     let refused = timers.deadline(due, completion, "refused".to_owned());
-    let (completion, fail) = refused.unwrap_err().into_inner();
-    fail(completion);
-    assert_eq!(failure(process), "refused");
+    refused.unwrap_err().into_inner().fail("again".to_owned());
+    assert_eq!(failure(process), "again");
 
     let process = scheduler.submit(summing(2), "run", 0).unwrap();
     let pid = process.pid();
     let refused = timers.send_at(due, &scheduler, pid, (0, 1)).unwrap_err();
     scheduler.send(pid, refused.into_inner()).unwrap();
-    let refused = timers.interval(SECOND, &scheduler, pid, || (0, 2));
-    assert!(refused.unwrap_err().into_inner()(), "it sends one message");
+    let refused = timers.interval(SECOND, &scheduler, pid, || {
+        unreachable!("no message is made")
+    });
+    assert_eq!(refused.unwrap_err(), NotSet::Closed(()));
+    scheduler.send(pid, (0, 2)).unwrap();
     assert_eq!(process.join().unwrap(), 3);
 
     let process = scheduler.submit(summing(1), "run", 0).unwrap();
