@@ -13,10 +13,16 @@ use crate::support::process::{cargo, root, target_directory};
 /// what `FILCH_GO` says.
 pub(super) fn go(folder: &str) -> Result<Option<PathBuf>> {
     let asked_for = std::env::var_os("FILCH_GO");
-    let program = target_directory("go-rival").join(folder);
+    let built_in = target_directory("go-rival");
+    let program = built_in.join(folder);
+    let source = root().join("benches/rivals").join(folder);
+    // Go notes what it has fetched in the module's file: in a copy.
+    let module = program.with_extension("mod");
+    fs::create_dir_all(built_in)?;
+    fs::copy(source.join("go.mod"), &module)?;
     let mut go = Command::new(asked_for.as_deref().unwrap_or("go".as_ref()));
-    go.args(["build", "-o"]).arg(&program).arg(".");
-    go.current_dir(root().join("benches/rivals").join(folder));
+    go.args(["build", "-mod=mod", "-modfile"]).arg(&module);
+    go.arg("-o").arg(&program).arg(".").current_dir(source);
     if built(&mut go)? {
         return Ok(Some(program));
     }
