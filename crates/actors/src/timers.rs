@@ -31,7 +31,8 @@ pub use filch_timers::{
 use filch_sync::panic::drop_contained;
 
 use filch_scheduler::{
-    Cancel, Completion, Handle, NoSuchProcess, Pid, Protocol, Undelivered, is_own_thread,
+    Cancel, Completion, HandedBack, Handle, NoSuchProcess, Pid, Protocol, Undelivered,
+    is_own_thread,
 };
 
 /// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
@@ -105,18 +106,17 @@ impl Timers {
     /// # Errors
     /// [`NotSet::Closed`], if the timers are shut down, with the completion, and a call that fails
     /// it so.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the call has no name for another type"
-    )]
     pub fn deadline<P: Protocol>(
         &self,
         deadline: Instant,
         completion: Completion<P>,
         error: P::Error,
-    ) -> Result<Bounded<P>, NotSet<(Completion<P>, impl FnOnce(Completion<P>))>> {
+    ) -> Result<Bounded<P>, NotBounded<P>> {
         let timers = self.on_behalf_of(completion.handle().number());
-        timers.bound(deadline, completion, |completion| completion.fail(error))
+        let fail = |completion: Completion<P>| completion.fail(error);
+        let set = timers.bound(deadline, completion, fail);
+        let back = |(completion, fail)| HandedBack::new((completion, Box::new(fail) as _));
+        set.map_err(|refused| refused.map(back))
     }
 
     /// Awaits `future` for at most `limit`. When the time is over, it is dropped before the return.
@@ -182,7 +182,7 @@ impl Timers {
                 }
             },
         );
-        sent.map_err(|refused| NotSet::Closed(refused.into_inner().1))
+        sent.map_err(|refused| refused.map(|(_, message)| message))
     }
 
     /// Sends the process `to` a message each `period`, the first after one period, until the timer
@@ -200,10 +200,10 @@ impl Timers {
         scheduler: &Handle<P>,
         to: Pid,
         mut message: impl FnMut() -> P::Message + Send + 'static,
-    ) -> Result<TimerKey, NotSet<impl FnMut() -> bool>> {
+    ) -> Result<TimerKey, NotRepeated> {
         let scheduler = scheduler.clone();
         let timers = self.on_behalf_of(scheduler.number());
-        timers.call_every(period, move || match scheduler.send(to, message()) {
+        let set = timers.call_every(period, move || match scheduler.send(to, message()) {
             Ok(()) => true,
             Err(refused) => {
                 let over = match refused.reason {
@@ -214,7 +214,8 @@ impl Timers {
                 drop_contained(refused);
                 !over
             }
-        })
+        });
+        set.map_err(|refused| refused.map(|call| HandedBack::new(Box::new(call) as _)))
     }
 }
 
@@ -298,6 +299,15 @@ impl fmt::Display for TimeoutError {
 }
 
 impl Error for TimeoutError {}
+
+/// The error of [`Timers::interval`]: a call that sends one message, and returns false when the
+/// interval is over.
+pub type NotRepeated = NotSet<HandedBack<Box<dyn FnMut() -> bool + Send>>>;
+
+/// The error of [`Timers::deadline`]: the completion comes back, and a call that fails it.
+pub type NotBounded<P> = NotSet<HandedBack<(Completion<P>, Fail<P>)>>;
+
+type Fail<P> = Box<dyn FnOnce(Completion<P>) + Send>;
 
 /// The error of [`Timers::complete_at`]: the completion and its reply come back.
 pub type NotCompleted<P> = NotSet<(Completion<P>, <P as Protocol>::Reply)>;

@@ -117,7 +117,7 @@ fn a_fake_clock_is_moved_in_each_schedule() {
         let clock = FakeClock::new();
         let timers = Timers::with_clock(clock.clone()).unwrap();
         let sleeps = move |time: Duration, completion: Completion<Numbers>| {
-            timers.complete_after(time, completion, 7);
+            timers.complete_after(time, completion, 7).unwrap();
         };
         let scheduler = Scheduler::<Numbers>::builder().workers(2).handler(sleeps);
         let scheduler = scheduler.build().unwrap();

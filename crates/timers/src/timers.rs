@@ -194,7 +194,7 @@ impl Timers {
                 let Some(value) = value.take() else {
                     unreachable!("no timer has taken it")
                 };
-                Err(NotSet::Closed((value, refused.into_inner().1)))
+                Err(refused.map(|(_, call)| (value, call)))
             }
         }
     }
@@ -293,6 +293,14 @@ impl<T> NotSet<T> {
     pub fn into_inner(self) -> T {
         match self {
             Self::Closed(given) | Self::ZeroPeriod(given) => given,
+        }
+    }
+
+    /// Changes what comes back.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> NotSet<U> {
+        match self {
+            Self::Closed(given) => NotSet::Closed(change(given)),
+            Self::ZeroPeriod(given) => NotSet::ZeroPeriod(change(given)),
         }
     }
 }

@@ -99,7 +99,7 @@ fn timers_that_are_shut_down_refuse_what_they_are_given() {
 
     let (process, completion) = asked(&scheduler);
     let refused = timers.deadline(due, completion, "refused".to_owned());
-    let (completion, fail) = refused.unwrap_err().into_inner();
+    let (completion, fail) = refused.unwrap_err().into_inner().into_inner();
     fail(completion);
     assert_eq!(failure(process), "refused");
 
@@ -108,7 +108,8 @@ fn timers_that_are_shut_down_refuse_what_they_are_given() {
     let refused = timers.send_at(due, &scheduler, pid, (0, 1)).unwrap_err();
     scheduler.send(pid, refused.into_inner()).unwrap();
     let refused = timers.interval(SECOND, &scheduler, pid, || (0, 2));
-    assert!(refused.unwrap_err().into_inner()(), "it sends one message");
+    let mut call = refused.unwrap_err().into_inner().into_inner();
+    assert!(call(), "it sends one message");
     assert_eq!(process.join().unwrap(), 3);
 
     let process = scheduler.submit(summing(1), "run", 0).unwrap();
