@@ -207,7 +207,7 @@ impl<P: Protocol> Handle<P> {
         self.shared().processors.is_machine()
     }
 
-    /// Returns the number of live processes: none whose end was told, and after a shutdown the stuck
+    /// Returns the number of live processes: none whose end was told; after a shutdown, the stuck
     /// ones. Without a [limit](crate::Builder::limit) it is a guess while processes come and go.
     pub fn live(&self) -> usize {
         self.shared().admission.live()
