@@ -190,7 +190,7 @@ impl Timers {
                 let Some(value) = value.take() else {
                     unreachable!("no timer has taken it")
                 };
-                Err(NotSet::Closed((value, refused.into_inner().1)))
+                Err(refused.map(|(_, call)| (value, call)))
             }
         }
     }

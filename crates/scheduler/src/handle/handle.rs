@@ -207,9 +207,8 @@ impl<P: Protocol> Handle<P> {
         self.shared().processors.is_machine()
     }
 
-    /// Returns the number of live processes; 0 after a [clean](crate::ShutdownReport::is_clean)
-    /// shutdown. All that are told of an end find that process counted no more. Without a
-    /// [limit](crate::Builder::limit) it is a guess while processes come and go.
+    /// Returns the number of live processes: none whose end was told; after a shutdown, the stuck
+    /// ones. Without a [limit](crate::Builder::limit) it is a guess while processes come and go.
     pub fn live(&self) -> usize {
         self.shared().admission.live()
     }

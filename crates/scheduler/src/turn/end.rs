@@ -35,13 +35,12 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
         reason = ExitReason::Panicked(message.as_str().into());
         output.fail(ProcessError::Panicked(message));
     }
-    let failed = output.exit().is_err();
-    if failed {
+    handle.counters().ended.add(1);
+    if output.exit().is_err() {
         output.forget_commands();
+        // Asked for anew: behind user code, the worker may be another one.
+        handle.counters().failed.add(1);
     }
-    let counters = handle.counters();
-    counters.ended.add(1);
-    counters.failed.add(u64::from(failed));
     let pid = handle.table().pid_of(slot);
     // SAFETY: this worker has the process, which keeps its pin until it is told of.
     let context = unsafe { Context::new(handle, slot) };
