@@ -1,10 +1,10 @@
 //! The lock of one piece of data: an atomic word, and nothing that it guards.
 
-use core::error::Error;
 use core::fmt;
 
 use filch_sync::atomic::{AtomicU32, Ordering};
 
+use crate::lock_error::LockError;
 use crate::word::Word;
 
 /// The way in which a caller wants the data.
@@ -14,41 +14,6 @@ pub enum Access {
     Read,
     /// Alone.
     Write,
-}
-
-/// The reason why a caller did not get the lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LockError {
-    /// Others hold it in a way that excludes this. Try later.
-    Held,
-    /// A writer panicked in the middle of its work. Nobody gets the lock before it is
-    /// [cleared](DataLock::clear_poison).
-    Poisoned,
-    /// The owner has taken the data away. Nobody gets the lock again.
-    Ended,
-}
-
-impl fmt::Display for LockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Held => "others hold the data",
-            Self::Poisoned => "a writer of the data panicked",
-            Self::Ended => "the owner of the data has taken it away",
-        })
-    }
-}
-
-impl Error for LockError {}
-
-impl LockError {
-    /// Returns the reason why a lock in this state was refused.
-    const fn of(word: Word) -> Self {
-        match word {
-            Word::POISONED => Self::Poisoned,
-            Word::ENDED => Self::Ended,
-            _ => Self::Held,
-        }
-    }
 }
 
 /// Readers or one writer, in one atomic word. No method waits.
@@ -139,26 +104,39 @@ impl DataLock {
     /// away. The bit of a waiter that was left over goes.
     #[inline]
     pub(crate) fn exclude(&self, may_be_poisoned: bool) -> Result<(), LockError> {
-        let mut from = Word::FREE;
-        loop {
-            // ORDERING: Acquire pairs with the Release of every way to unlock: without it the data
-            // of the last writer could be unseen, and a reader could still be reading. Of several
-            // readers each has released by an RMW, so the last of them is in the release sequences
-            // of all. Failure Relaxed: nothing is locked, nothing is looked at.
-            match self.word.compare_exchange(
-                from.bits(),
-                Word::WRITER.bits(),
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return Ok(()),
-                Err(current) => from = Word::of(current),
-            }
-            // Between two rounds another thread may clear a poison, or poison a free lock.
-            if !from.is_free() && !(may_be_poisoned && from == Word::POISONED) {
-                return Err(LockError::of(from));
+        match self.become_writer(Word::FREE) {
+            Ok(()) => Ok(()),
+            Err(current) => self.exclude_from(current, may_be_poisoned),
+        }
+    }
+
+    /// As [`exclude`](Self::exclude), if the word was not that of a free lock.
+    #[cold]
+    fn exclude_from(&self, mut from: Word, may_be_poisoned: bool) -> Result<(), LockError> {
+        // Between two rounds another thread may clear a poison, or poison a free lock.
+        while from.is_free() || may_be_poisoned && from == Word::POISONED {
+            match self.become_writer(from) {
+                Ok(()) => return Ok(()),
+                Err(current) => from = current,
             }
         }
+        Err(LockError::of(from))
+    }
+
+    /// Makes the caller the writer of a lock in the state `from`, where nobody holds it.
+    #[inline]
+    fn become_writer(&self, from: Word) -> Result<(), Word> {
+        // ORDERING: Acquire pairs with the Release of every way to unlock: without it the data of
+        // the last writer could be unseen, and a reader could still be reading. Of several readers
+        // each has released by an RMW, so the last of them is in the release sequences of all.
+        // Failure Relaxed: nothing is locked, nothing is looked at.
+        let locked = self.word.compare_exchange(
+            from.bits(),
+            Word::WRITER.bits(),
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        );
+        locked.map(drop).map_err(Word::of)
     }
 
     /// Sets the waiter's bit, if the lock is held in a way that excludes this access. Returns
@@ -210,15 +188,16 @@ impl DataLock {
     /// the lock gave it.
     #[inline]
     pub unsafe fn unlock(&self, access: Access) -> bool {
-        let part = match access {
-            Access::Read => Word::READER,
-            Access::Write => Word::WRITER.bits(),
-        };
         // ORDERING: Release pairs with the Acquire of every `try_lock`: it publishes what a writer
         // wrote, and keeps the next writer from changing what this thread still reads. Acquire
-        // pairs with the Release of `announce_waiter`. An RMW, since other readers come and go, and
+        // pairs with the Release of `announce_waiter`. RMWs, since other readers come and go, and
         // waiters come: a store would erase the bit of one that comes between a look and the store.
-        Word::of(self.word.fetch_sub(part, Ordering::AcqRel)).is_awaited()
+        let before = match access {
+            Access::Read => self.word.fetch_sub(Word::READER, Ordering::AcqRel),
+            // ORDERING: as above.
+            Access::Write => self.word.swap(Word::FREE.bits(), Ordering::AcqRel),
+        };
+        Word::of(before).is_awaited()
     }
 
     /// Unlocks, and poisons: the writer has left the data half changed. Returns whether somebody
@@ -290,7 +269,7 @@ mod tests {
     use alloc::format;
     use alloc::string::ToString;
 
-    use super::{Access, DataLock, LockError};
+    use super::{Access, DataLock, LockError, Ordering};
     use crate::word::Word;
 
     const BOTH: [Access; 2] = [Access::Read, Access::Write];
@@ -339,7 +318,7 @@ mod tests {
         assert_eq!(lock.word(), Word::FREE);
     }
 
-    /// The first unlock is told, and the bit is left over until somebody writes, or forgets it.
+    /// The unlock is told. A reader leaves the bit, until somebody writes or forgets it.
     #[test]
     fn who_unlocks_is_told_of_a_waiter() {
         let lock = DataLock::new();
@@ -350,9 +329,10 @@ mod tests {
             assert!(lock.announce_waiter(Access::Write) && lock.announce_waiter(Access::Write));
             // SAFETY: locked above.
             assert!(unsafe { lock.unlock(holds) });
-            assert_eq!(lock.word(), Word::LEFT_OVER);
-            assert!(!lock.announce_waiter(Access::Write), "left over");
+            assert_eq!(lock.word().is_awaited(), holds == Access::Read);
+            assert!(!lock.announce_waiter(Access::Write), "it is free");
         }
+        lock.word.store(Word::LEFT_OVER.bits(), Ordering::Relaxed);
         assert_eq!(lock.try_lock(Access::Write), Ok(()));
         // SAFETY: locked above.
         assert!(!unsafe { lock.unlock(Access::Write) }, "it went");

@@ -3,9 +3,10 @@
 use core::error::Error;
 use core::fmt;
 use core::mem;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
-use crate::lock::{Access, DataLock, LockError};
+use crate::lock::{Access, DataLock};
+use crate::lock_error::LockError;
 
 /// One lock of a set.
 pub(crate) struct Entry {
@@ -60,22 +61,27 @@ impl<'a> Locked<'a> {
     /// The locks live for `'a`.
     #[inline]
     pub(crate) unsafe fn all(entries: &'a [Entry]) -> Result<Self, Refused> {
-        for (index, entry) in entries.iter().enumerate() {
+        for entry in entries {
             // SAFETY: the lock is there (contract).
             let lock = unsafe { entry.lock.as_ref() };
             if let Err(why) = lock.try_lock(entry.access) {
-                // Gives back the earlier locks, for one of which somebody may wait since then.
-                let earlier = Self {
-                    entries: &entries[..index],
-                };
                 return Err(Refused {
                     position: entry.position,
                     why,
-                    is_awaited: earlier.unlock(),
+                    is_awaited: Self { entries }.unlock_before(entry),
                 });
             }
         }
         Ok(Self { entries })
+    }
+
+    /// Gives back the locks before one that was refused. Somebody may wait for them since then.
+    #[cold]
+    #[inline(never)]
+    fn unlock_before(mut self, refused: &Entry) -> bool {
+        let earlier = self.entries.split(|entry| ptr::eq(entry, refused)).next();
+        self.entries = earlier.unwrap_or_default();
+        self.unlock()
     }
 
     /// Unlocks, as the drop does. Returns whether somebody waits for one of the cells: see

@@ -29,11 +29,13 @@ pub(crate) trait SharedCell: Lockable + Send + Sync {
     fn end(&self) -> Result<(), LockError>;
 }
 
+type Then<T> = Box<dyn FnOnce(T) + Send>;
+
 /// Data that a worker owns.
 pub(crate) struct OwnedCell<T> {
     cell: DataCell<T>,
     /// Gets the data at its end.
-    then: Mutex<Option<Box<dyn FnOnce(T) + Send>>>,
+    then: Mutex<Option<Then<T>>>,
     is_ending: AtomicBool,
     /// The schedulers whose workers wait for the lock.
     waiting: AtomicU64,

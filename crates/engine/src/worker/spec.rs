@@ -264,8 +264,8 @@ impl Worker {
         self
     }
 
-    /// Lets at most `tasks` wait for the worker, not counting the one that it runs. A further one is
-    /// dropped, for this worker: whoever waits for it is told, and the report counts it.
+    /// Lets at most `tasks` wait for the worker, not counting the one that it runs. A further one
+    /// is dropped, for this worker: whoever waits for it is told, and the report counts it.
     pub fn room(mut self, tasks: usize) -> Self {
         self.spec.room = tasks;
         self

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Endless, Ping, Poke, Scene};
-use filch_engine::{CalledFromInside, WaitError, Worker};
+use filch_engine::{CalledFromInside, LocalScheduler, WaitError, Worker};
 
 /// The thing that a call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) const CALLS: [(&str, Waits, Call); 25] = [
         false
     }),
     ("Engine::local_scheduler", Waits::Never, |scene| {
-        let _ = scene.engine.local_scheduler("inner", |local| local.poll());
+        let _ = scene.engine.local_scheduler("inner", LocalScheduler::poll);
         false
     }),
     ("Engine::broadcast", Waits::Never, |scene| {

@@ -73,8 +73,11 @@ const CALLS: [(&str, bool, Call); 14] = [
 /// Code with a context, which it hands on.
 type Hook = Box<dyn Fn(Context<'_>) + Send + Sync>;
 
+/// Puts a hook into a worker.
+type Code = fn(Worker, Hook) -> Worker;
+
 /// The code, by name.
-const CODE: [(&str, fn(Worker, Hook) -> Worker); 6] = [
+const CODE: [(&str, Code); 6] = [
     ("setup_owner", |worker, hook| {
         worker.setup_owner(move |context: Context<'_>| hook(context))
     }),
@@ -111,12 +114,7 @@ pub(super) fn attack_all() {
     }
 }
 
-fn attack(
-    cell: &str,
-    (waits, call): (bool, Call),
-    code: fn(Worker, Hook) -> Worker,
-    is_told: bool,
-) {
+fn attack(cell: &str, (waits, call): (bool, Call), code: Code, is_told: bool) {
     let scene = Scene::new();
     let (tells, hears) = channel();
     let has_begun = Arc::new(AtomicBool::new(false));

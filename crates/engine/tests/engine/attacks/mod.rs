@@ -82,7 +82,7 @@ impl Scene {
         self.engine.terminate();
         let engine = self.engine.clone();
         within(&format!("{cell}: the engine's end"), move || {
-            engine.join().unwrap()
+            engine.join().unwrap();
         });
     }
 }
