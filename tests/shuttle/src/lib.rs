@@ -10,7 +10,7 @@
 //! A lost wake-up shows as a deadlock, which shuttle detects: no test here has a clock or a time
 //! limit.
 //!
-//! Run with `cargo xtask shuttle`; without `--cfg shuttle` this package is empty.
+//! Run with `cargo xtask shuttle`; without `--cfg shuttle` this package has the matrix alone.
 #![cfg(shuttle)]
 
 use std::fmt::Display;
@@ -36,9 +36,28 @@ const ENDLESS: usize = 1_000_000;
 /// # Panics
 /// If an execution does, deadlocks, or does not end.
 pub fn explore(claim: &str, schedules: usize, test: impl Fn() + Send + Sync + 'static) {
+    explore_all(claim, schedules, &[""], move |_| test());
+}
+
+/// Does the same with each of `cases`, under so many schedules each, as one exploration.
+///
+/// # Panics
+/// As [`explore`].
+pub fn explore_all<C: Copy + Display + Send + Sync + 'static>(
+    claim: &str,
+    schedules: usize,
+    cases: &[C],
+    test: impl Fn(C) + Send + Sync + 'static,
+) {
     let test = Arc::new(test);
+    let of = |case: C| {
+        let test = Arc::clone(&test);
+        move || test(case)
+    };
     if let Ok(schedule) = std::env::var("FILCH_SHUTTLE_REPLAY") {
-        shuttle::replay(move || test(), &schedule);
+        for &case in cases {
+            shuttle::replay(of(case), &schedule);
+        }
         return;
     }
     let schedules = match std::env::var("FILCH_SHUTTLE_SCHEDULES").as_deref() {
@@ -47,10 +66,12 @@ pub fn explore(claim: &str, schedules: usize, test: impl Fn() + Send + Sync + 's
         _ => asked("FILCH_SHUTTLE_SCHEDULES").unwrap_or(schedules),
     };
     let seed = asked("FILCH_SHUTTLE_SEED").unwrap_or(0);
-    let random = RandomScheduler::new_from_seed(seed, schedules);
-    run(claim, "random", schedules, random, Arc::clone(&test));
-    let pct = PctScheduler::new_from_seed(seed, DEPTH, schedules);
-    run(claim, "pct", schedules, pct, test);
+    run(claim, "random", schedules, cases, of, || {
+        RandomScheduler::new_from_seed(seed, schedules)
+    });
+    run(claim, "pct", schedules, cases, of, || {
+        PctScheduler::new_from_seed(seed, DEPTH, schedules)
+    });
 }
 
 /// Does the same with each of `cases`, which stands behind the claim.
@@ -93,29 +114,42 @@ impl Drop for SaysHowToRepeat<'_> {
     }
 }
 
-fn run<T: Fn() + Send + Sync + 'static>(
+/// Names the case at a failure: a deadlock does not.
+struct NamesCase<C: Display>(C);
+
+impl<C: Display> Drop for NamesCase<C> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the case that failed: {}", self.0);
+        }
+    }
+}
+
+fn run<C: Copy + Display, T: Fn() + Send + Sync + 'static, S: Scheduler + 'static>(
     claim: &str,
     kind: &str,
     schedules: usize,
-    scheduler: impl Scheduler + 'static,
-    test: Arc<T>,
+    cases: &[C],
+    test: impl Fn(C) -> T,
+    scheduler: impl Fn() -> S,
 ) {
-    let mut config = Config::new();
-    config.stack_size = 256 * 1024;
-    config.failure_persistence = FailurePersistence::Print;
-    config.max_steps = MaxSteps::FailAfter(ENDLESS);
-    config.silence_warnings = true;
     let name = std::thread::current().name().unwrap_or("?").to_owned();
     let started = Instant::now();
     let ended = Arc::new(AtomicUsize::new(0));
     let _repeat = SaysHowToRepeat(&name);
-    Runner::new(scheduler, config).run({
-        let ended = Arc::clone(&ended);
-        move || {
+    for &case in cases {
+        let mut config = Config::new();
+        config.stack_size = 256 * 1024;
+        config.failure_persistence = FailurePersistence::Print;
+        config.max_steps = MaxSteps::FailAfter(ENDLESS);
+        config.silence_warnings = true;
+        let _case = NamesCase(case);
+        let (ended, test) = (Arc::clone(&ended), test(case));
+        Runner::new(scheduler(), config).run(move || {
             test();
             ended.fetch_add(1, Ordering::Relaxed);
-        }
-    });
+        });
+    }
     println!(
         "schedules\t{name}\t{kind}\t{}\t{:.2}\t{claim}",
         ended.load(Ordering::Relaxed),
@@ -123,7 +157,7 @@ fn run<T: Fn() + Send + Sync + 'static>(
     );
     assert_eq!(
         ended.load(Ordering::Relaxed),
-        schedules,
+        cases.len() * schedules,
         "schedules were left out"
     );
 }
