@@ -78,10 +78,11 @@ fn a_step_shuts_timers_down_whose_call_waits_for_it() {
     let (begin, begun) = mpsc::channel();
     let (end, ended) = mpsc::channel();
     let timers = Timers::new().unwrap();
-    timers.call_after(Duration::ZERO, move || {
+    let set = timers.call_after(Duration::ZERO, move || {
         begin.send(()).unwrap();
         ended.recv().unwrap();
     });
+    set.unwrap();
     let step = scripted(move |_, _, out| {
         begun.recv().unwrap();
         timers.shutdown();

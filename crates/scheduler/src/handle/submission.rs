@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 
 use filch_slab::AllocateError;
 
+use crate::handle::life_cycle::init;
 use crate::link::watch::WatchKind;
 use crate::process::inline_box::{NewProcess, ProcessBox, process_box};
 use crate::protocol::debug_fields;
@@ -14,8 +15,8 @@ use crate::table::slot::{
     CLOSED, FUTURE, IDLE_PRIORITY, POLICY, Placement, READS_LATER, TRAP_EXITS,
 };
 use crate::{
-    BoundThread, ExitReason, Handle, InitError, MailboxPolicy, Pid, Process, ProcessHandle,
-    Protocol,
+    BoundThread, Context, ExitReason, Handle, InitError, MailboxPolicy, Pid, Process,
+    ProcessHandle, Protocol,
 };
 
 /// A process that is about to be submitted, with its options; from [`Handle::submission`].
@@ -260,7 +261,9 @@ impl<P: Protocol> Place<'_, P> {
     /// # Errors
     /// [`InitError`]: `init` or the hook refused or panicked; the process was closed.
     pub fn submit(self, start: Start<'_, P>) -> Result<ProcessHandle<P>, InitError<P>> {
-        self.begin_at(start.process.process, Some((start.method, start.input)))
+        self.begin_at(start.process.process, start.method, |process, context| {
+            init(process, context, start.method, start.input)
+        })
     }
 
     /// Begins a process that needs no [`init`](Process::init).
@@ -271,19 +274,20 @@ impl<P: Protocol> Place<'_, P> {
         self,
         process: impl Process<P> + 'static,
     ) -> Result<ProcessHandle<P>, InitError<P>> {
-        self.begin_at(process_box(process), None)
+        self.begin_at(process_box(process), "", |_, _| Ok(()))
     }
 
     fn begin_at(
         mut self,
         process: ProcessBox<P>,
-        entry: Option<(&str, P::Input)>,
+        method: &str,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
     ) -> Result<ProcessHandle<P>, InitError<P>> {
         let Some(pinned) = self.pinned.take() else {
             unreachable!("a process that begins uses it up")
         };
         self.handle
-            .begin(pinned, process, entry, self.as_guest, &self.watches)
+            .begin(pinned, process, method, init, self.as_guest, &self.watches)
     }
 }
 

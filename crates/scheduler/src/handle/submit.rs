@@ -17,8 +17,8 @@ use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
 use crate::table::slot::{IDLE_PRIORITY, LIMITED, Placement, Task};
 use crate::{
-    Cancel, ExitReason, Handle, InitError, NoSuchProcess, NotAdmitted, Process, ProcessHandle,
-    Protocol, Submission,
+    Cancel, Context, ExitReason, Handle, InitError, NoSuchProcess, NotAdmitted, Process,
+    ProcessHandle, Protocol, Submission,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -46,9 +46,12 @@ impl<P: Protocol> Handle<P> {
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.occupy(Placement::default()) {
             Ok(place) => {
-                let (process, entry) = (process_box(process), Some((method, input)));
-                let begun = self.begin(place, process, entry, false, &[]);
-                begun.map_err(SubmitError::Init)
+                let process = process_box(process);
+                let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
+                    init(process, context, method, input)
+                };
+                self.begin(place, process, method, init, false, &[])
+                    .map_err(SubmitError::Init)
             }
             Err(error) => {
                 let refused = HandedBack::new((NewProcess::new(process).into_box(), input));
@@ -119,14 +122,15 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Begins the life of the process in its place, by `init` if it has an `entry` point with its
-    /// input, and runs or enqueues it.
+    /// Begins the life of the process in its place, at the entry point `method`, with `init`, and
+    /// runs or enqueues it.
     #[inline]
     pub(crate) fn begin(
         &self,
         place: Pinned<P>,
         process: ProcessBox<P>,
-        entry: Option<(&str, P::Input)>,
+        method: &str,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         as_guest: bool,
         watches: &[(WatchKind, Pid)],
     ) -> Result<ProcessHandle<P>, InitError<P>> {
@@ -140,21 +144,16 @@ impl<P: Protocol> Handle<P> {
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
-        let method = entry.as_ref().map_or("", |(method, _)| method);
         if self.shared().observer.is_some() {
             self.note_begin(pid, &*body.process, method);
         }
         let context = place.context(self);
         // One after the other, so that no error is moved where there is none.
-        if let Some((_, input)) = entry
-            && let Err(error) = init(&mut *body.process, &context, method, input)
-        {
-            self.vacate(&place, &ExitReason::not_started(&error));
-            return Err(error);
+        if let Err(error) = init(&mut *body.process, &context) {
+            return Err(self.turn_away(&place, error));
         }
         if let Err(error) = life_cycle::start(&context, &*body.process, method) {
-            self.vacate(&place, &ExitReason::not_started(&error));
-            return Err(error);
+            return Err(self.turn_away(&place, error));
         }
         if !watches.is_empty() {
             self.tie(pid, body, watches);
@@ -198,8 +197,14 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Gives up a place in which no process was ever Ready. The caller is the submitter.
+    /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
+    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> InitError<P> {
+        self.vacate(place, &ExitReason::not_started(&error));
+        error
+    }
+
+    /// Gives up a place in which no process was ever Ready. The caller is the submitter.
     pub(crate) fn vacate(&self, place: &Pinned<P>, reason: &ExitReason) {
         let (pid, slot) = (place.pid(), place.slot());
         // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.

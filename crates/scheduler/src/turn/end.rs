@@ -17,9 +17,10 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
         unreachable!("a process ends once");
     };
     let output = &mut scratch.output;
-    let mut reason = output
-        .exit()
-        .map_or_else(ProcessError::reason, |_| ExitReason::Done);
+    let mut reason = ExitReason::Done;
+    if let Err(error) = output.exit() {
+        reason = error.reason();
+    }
     // All of this is user code, and each part of it may panic: one by one, so that no panic keeps
     // the rest.
     let closing = catch_panic(|| body.process.close(&reason));
