@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use filch_data_cell::{
-    Access, Conflict, DataCell, DataLock, LockError, LockSet, Lockable, Refused,
+    Access, Conflict, DataCell, DataLock, LockError, LockSet, Lockable, Locked, Refused,
 };
 
 use Access::{Read, Write};
@@ -135,6 +135,26 @@ fn poison_is_where_it_wrote() {
     assert_eq!(refused.why, Poisoned);
     assert_eq!(cells.iter().filter(|cell| cell.clear_poison()).count(), 2);
     assert!(set.try_lock().is_ok());
+}
+
+/// Whoever leaves a set is told of those that wait for any of its cells, once.
+#[test]
+fn who_leaves_a_set_is_told_of_waiters() {
+    let cells = cells(2);
+    let set = set_of(&cells, &[(0, Write), (1, Read)]).unwrap();
+    for leave in [Locked::unlock, Locked::poison] {
+        for awaited in [None, Some(0), Some(1)] {
+            let held = set.try_lock().unwrap();
+            if let Some(cell) = awaited {
+                assert!(cells[cell].lock().announce_waiter(Write));
+            }
+            assert_eq!(leave(held), awaited.is_some(), "{awaited:?}");
+            cells[0].clear_poison();
+        }
+        // The bit is gone from the cell that was read: nobody is told again.
+        let held = set_of(&cells, &[(1, Read)]).unwrap();
+        assert!(!held.try_lock().unwrap().unlock());
+    }
 }
 
 #[test]
