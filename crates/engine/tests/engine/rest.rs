@@ -45,9 +45,11 @@ fn d4_a_scheduler_looks_as_often_after_each_task() {
             engine.broadcast(Ping);
             let (rests, rounds) = (report(engine).rests, report(engine).rounds);
             drive(local, || report(engine).rests > rests);
-            // The round with the task, the idle ones, and the one before it blocks.
+            // The round with the task, the idle ones, and the one before it blocks. Busy cores cut
+            // the idle ones short in which it yields: all but four.
             let looked = report(engine).rounds - rounds;
-            assert_eq!(looked, 2 + u64::from(Engine::ROUNDS_BEFORE_REST));
+            let idle = 4..=u64::from(Engine::ROUNDS_BEFORE_REST);
+            assert!(idle.contains(&(looked - 2)), "{looked}");
         }
     });
 }
