@@ -45,7 +45,9 @@ fn measure(arguments: &[&str]) -> Result<ExitCode> {
     command.args(arguments);
     command.envs(aligned_branches().map(|flag| ("RUSTFLAGS", flag)));
     command.envs(rivals::go("go")?.map(|rival| ("FILCH_GO_RIVAL", rival)));
-    command.envs(rivals::original().map(|rival| ("FILCH_ORIGINAL_RIVAL", rival)));
+    // This one Go has to fetch; the other comparisons do without it.
+    let original = rivals::go("original").ok().flatten();
+    command.envs(original.map(|rival| ("FILCH_ORIGINAL_RIVAL", rival)));
     command.envs(rivals::beam()?.map(|rival| ("FILCH_BEAM_RIVAL", rival)));
     if wants_rayon(arguments) {
         command.env("FILCH_RAYON_PROGRAMS", rivals::on_rayon()?);

@@ -9,16 +9,14 @@ use crate::commands::rayon::{copy_programs, on_ours};
 use crate::support::Result;
 use crate::support::process::{cargo, root, target_directory};
 
-/// Builds a program in Go of the comparisons, where there is a Go toolchain: `go` in the path, or
-/// what `FILCH_GO` says.
+/// Builds a program in Go, where there is its toolchain: `go` in the path, or what `FILCH_GO` says.
 pub(super) fn go(folder: &str) -> Result<Option<PathBuf>> {
     let asked_for = std::env::var_os("FILCH_GO");
-    let built_in = target_directory("go-rival");
-    let program = built_in.join(folder);
+    let program = target_directory("go-rival").join(folder);
     let source = root().join("benches/rivals").join(folder);
     // Go notes what it has fetched in the module's file: in a copy.
     let module = program.with_extension("mod");
-    fs::create_dir_all(built_in)?;
+    fs::create_dir_all(target_directory("go-rival"))?;
     fs::copy(source.join("go.mod"), &module)?;
     let mut go = Command::new(asked_for.as_deref().unwrap_or("go".as_ref()));
     go.args(["build", "-mod=mod", "-modfile"]).arg(&module);
@@ -33,24 +31,13 @@ pub(super) fn go(folder: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Builds the Go original of the process scheduler, as `go` does: it is fetched, by Go's means. The
-/// other comparisons do without it.
-pub(super) fn original() -> Option<PathBuf> {
-    let built = go("original");
-    if let Err(error) = &built {
-        eprintln!("without the Go original of the process scheduler: {error}");
-    }
-    built.ok().flatten()
-}
-
 /// Builds Erlang's side, where `erlc` is in the path. Where its modules are.
 pub(super) fn beam() -> Result<Option<PathBuf>> {
     let modules = target_directory("beam-rival");
     fs::create_dir_all(&modules)?;
     let mut erlc = Command::new("erlc");
-    erlc.arg("-o")
-        .arg(&modules)
-        .arg(root().join("benches/rivals/beam/filch_rival.erl"));
+    erlc.arg("-o").arg(&modules);
+    erlc.arg(root().join("benches/rivals/beam/filch_rival.erl"));
     Ok(built(&mut erlc)?.then_some(modules))
 }
 
