@@ -166,28 +166,18 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    /// Wakes a processor for what was put into a queue. If that wakes none, but the thread of one
-    /// was refused, the system is asked for it again.
-    #[inline]
-    fn wake_one(&self) {
-        let coordinator = &self.shared.coordinator;
-        if !coordinator.wake_one() {
-            coordinator.restore_missing(&self.shared.queues);
-        }
-    }
-
     /// Makes `task` runnable, after everything new that is in the global queue. Lock-free.
     #[inline(never)]
     pub fn inject(&self, task: T) {
         self.shared.queues.global.push(task);
-        self.wake_one();
+        self.shared.coordinator.wake_one();
     }
 
     /// [`inject`](Self::inject) for the other lane.
     #[inline(never)]
     fn inject_woken(&self, task: T) {
         self.shared.queues.global.push_woken(task);
-        self.wake_one();
+        self.shared.coordinator.wake_one();
     }
 
     /// Makes `task` runnable, after all that is runnable now: for a task that has more to do and
@@ -197,7 +187,7 @@ impl<T: Send + 'static> Processors<T> {
     /// older. First in, first out among its like. Lock-free.
     pub fn give_way(&self, task: T) {
         self.shared.queues.yielded.push(task);
-        self.wake_one();
+        self.shared.coordinator.wake_one();
     }
 
     /// [`give_way`](Self::give_way), as the last thing that a task does in its turn. If nothing
@@ -228,7 +218,7 @@ impl<T: Send + 'static> Processors<T> {
     /// has searched everywhere in vain takes it. First in, first out among its like. Lock-free.
     pub fn schedule_idle(&self, task: T) {
         self.shared.queues.idle_priority.push(task);
-        self.wake_one();
+        self.shared.coordinator.wake_one();
     }
 
     /// The number of processors. Just after a [`resize`](Self::resize) some more may still be
@@ -325,7 +315,7 @@ impl<T: Send + 'static> Processors<T> {
     /// thread that was woken.
     #[inline]
     pub fn notify(&self) {
-        self.wake_one();
+        self.shared.coordinator.wake_one();
         self.shared.long_turns.put();
     }
 

@@ -54,19 +54,14 @@ impl Coordinator {
     }
 
     /// Puts a missing processor back on the stack, if there is one: the next grant tries again to
-    /// start a thread for it; but it pauses if many were refused.
-    #[inline]
+    /// start a thread for it.
     pub fn restore_missing(&self, work: &impl Work) {
         // ORDERING: Relaxed: a hint. A processor that is overlooked is restored the next time.
-        if self.missing.load(Ordering::Relaxed) > 0 {
-            self.restore_one(work);
+        if self.activated.load(Ordering::Relaxed) >= self.control_word().active() {
+            return;
         }
-    }
-
-    #[cold]
-    fn restore_one(&self, work: &impl Work) {
         let mut synced = self.synced();
-        if synced.over || synced.is_pausing() {
+        if synced.missing == 0 || synced.over {
             return;
         }
         let Some(machine) = self.substitute(&mut synced) else {

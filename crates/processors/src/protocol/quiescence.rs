@@ -122,9 +122,7 @@ impl Coordinator {
         // threads has come. If one may come still, it ends the pool when it has found no work.
         if self.activated.load(Ordering::Relaxed) == 0 {
             // So it does if all processors are missing, and their threads in blocking calls.
-            // (ORDERING: Relaxed: as above.)
-            let missing = self.missing.load(Ordering::Relaxed);
-            if synced.expected > 0 && !synced.gives_up || missing > 0 {
+            if synced.expected > 0 && !synced.gives_up || synced.missing > 0 {
                 return;
             }
         } else {

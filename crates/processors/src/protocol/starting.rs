@@ -142,8 +142,7 @@ impl Coordinator {
         let heir = self.next_waiter(synced).or_else(|| synced.spares.pop());
         if heir.is_none() {
             self.deactivate(permit, synced);
-            // ORDERING: Relaxed: see `restore_missing`.
-            self.missing.fetch_add(1, Ordering::Relaxed);
+            synced.missing += 1;
             return None;
         }
         heir.map(|heir| (heir, permit))
@@ -169,14 +168,11 @@ impl Coordinator {
 
     /// Takes a missing processor over.
     pub(crate) fn take_missing(&self, synced: &mut Synced) -> Option<Permit> {
-        // ORDERING: Relaxed, both: written under the lock that we have.
-        let missing = self.missing.load(Ordering::Relaxed);
-        if missing == 0 || synced.over {
+        if synced.missing == 0 || synced.over {
             return None;
         }
         let found = self.take_inactive(synced);
-        let left = found.as_ref().map_or(0, |_| missing - 1);
-        self.missing.store(left, Ordering::Relaxed);
+        synced.missing = found.as_ref().map_or(0, |_| synced.missing - 1);
         found
     }
 

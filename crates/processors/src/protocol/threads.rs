@@ -70,9 +70,7 @@ impl Coordinator {
     /// Returns the parker of that place to its thread, which has begun.
     pub fn enter(&self, machine: usize) -> Parker {
         self.machine(machine).set_activity(Activity::Parked);
-        let mut synced = self.synced();
-        synced.in_a_row = 0;
-        match synced.parkers[machine].take() {
+        match self.synced().parkers[machine].take() {
             Some(parker) => parker,
             None => unreachable!("a place has one thread"),
         }

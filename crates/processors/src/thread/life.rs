@@ -59,8 +59,7 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// If one of these cannot be had later, since the system refuses it or the runner panics when
     /// it is to make its [scratch](Runner::scratch), the pool goes on with those that it has, and
-    /// tries again when one has nothing to do, or when something is scheduled from outside that
-    /// wakes none. If there is none left, the pool is over.
+    /// tries again when one has nothing to do. If there is none left, the pool is over.
     ///
     /// # Errors
     /// [`PoolError::AlreadyStarted`]; [`PoolError::Stopped`]; [`PoolError::Thread`], after which

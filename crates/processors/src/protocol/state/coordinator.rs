@@ -32,9 +32,6 @@ pub struct Coordinator {
     /// Machines in blocking calls without their processor, those included that are back and wait
     /// for one.
     pub(crate) away: CachePadded<AtomicUsize>,
-    /// Processors that are inactive because their thread could not be had. It may be too large
-    /// after a resize. Written under the lock.
-    pub(crate) missing: AtomicUsize,
     /// Processors that are not inactive.
     pub(crate) activated: CachePadded<AtomicUsize>,
     pub(crate) observers: Observers,
@@ -62,7 +59,6 @@ impl Coordinator {
             limit: threads,
             synced: Mutex::new(Synced::new(processors, spares)),
             away: CachePadded::new(AtomicUsize::new(0)),
-            missing: AtomicUsize::new(0),
             activated: CachePadded::new(AtomicUsize::new(0)),
             observers: Observers::default(),
             watchers: zeros(),

@@ -3,19 +3,12 @@
 //! lock.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
 
 use filch_parker::Parker;
 use filch_sync::atomic::AtomicUsize;
-use filch_sync::{Condvar, Mutex, lock, time};
+use filch_sync::{Condvar, Mutex, lock};
 
 use crate::protocol::state::grant::Permit;
-
-/// The number of threads that the system refuses one after the other before there is a pause.
-const STARTS_WITHOUT_PAUSE: u32 = 1000;
-
-/// The pause before each further one, which takes the system some microseconds.
-const PAUSE_BETWEEN_STARTS: Duration = Duration::from_millis(1);
 
 /// Machines without a processor, and processors without a machine.
 #[derive(Default)]
@@ -48,16 +41,15 @@ pub(crate) struct Synced {
     pub(crate) expected: usize,
     /// `true` if not all of those could be had: what waits for one may wait in vain.
     pub(crate) gives_up: bool,
+    /// Processors that are inactive because their thread could not be had. It may be too large
+    /// after a resize.
+    pub(crate) missing: usize,
     /// Those of the threads that have been told to exit.
     pub(crate) leaving: usize,
     /// Threads started so far.
     pub(crate) started: u64,
     /// Times a thread was wanted and could not be had.
     pub(crate) refused: u64,
-    /// Those of them since a thread has begun.
-    pub(crate) in_a_row: u32,
-    /// The time of the last one.
-    pub(crate) refused_at: Option<Instant>,
 }
 
 impl Synced {
@@ -92,15 +84,6 @@ impl Synced {
         self.threads -= 1;
         self.started -= 1;
         self.refused += 1;
-        self.in_a_row = self.in_a_row.saturating_add(1);
-        self.refused_at = Some(time::now());
-    }
-
-    /// Returns whether it is too early to ask for a thread, as the system refuses one after the
-    /// other.
-    pub(crate) fn is_pausing(&self) -> bool {
-        let pauses = |since| time::now().saturating_duration_since(since) < PAUSE_BETWEEN_STARTS;
-        self.in_a_row >= STARTS_WITHOUT_PAUSE && self.refused_at.is_some_and(pauses)
     }
 
     /// The place in the list of the machine's binding, if tasks are bound to it.
@@ -179,29 +162,5 @@ impl Observers {
     pub(crate) fn report(&self, change: impl FnOnce(&mut Moments)) {
         change(&mut lock(&self.moments));
         self.changed.notify_all();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::{Duration, Instant};
-
-    use super::{STARTS_WITHOUT_PAUSE, Synced};
-
-    #[test]
-    fn there_is_a_pause_after_many_refusals() {
-        let mut synced = Synced::new(1, 0);
-        let (later, before) = (Duration::from_secs(9), Duration::from_millis(1));
-        for refusals in 1..=STARTS_WITHOUT_PAUSE {
-            synced.count_start();
-            synced.count_refusal();
-            // So that it is just now, whatever this thread does meanwhile.
-            synced.refused_at = synced.refused_at.map(|at| at + later);
-            assert_eq!(synced.is_pausing(), refusals == STARTS_WITHOUT_PAUSE);
-        }
-        synced.refused_at = Instant::now().checked_sub(before);
-        assert!(!synced.is_pausing(), "the pause is over");
-        assert_eq!((synced.threads, synced.started), (0, 0));
-        assert_eq!(synced.refused, u64::from(STARTS_WITHOUT_PAUSE));
     }
 }
