@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use filch_actors::BlockingThreads;
 use filch_actors::prelude::*;
 use filch_blocking::BlockingPool;
-use filch_fork_join::{Config as PoolConfig, Pool, StartError};
+use filch_fork_join::{Pool, StartError};
 use filch_processors::{Config, PoolError, Processors, Runner};
 use filch_scheduler::{
     CommandError, Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler,
@@ -172,79 +172,6 @@ fn a_command_for_which_there_is_no_thread_is_answered() {
         assert_eq!(scheduler.execute(asker, "", ()).unwrap(), 1);
         assert_eq!(told.recv(), Ok(1), "the first time it was refused");
     });
-}
-
-struct Jobs;
-
-impl Runner<Job> for Jobs {
-    type Scratch = ();
-
-    fn scratch(&self, _: usize) {}
-
-    fn run(&self, job: Job, _: &Arc<Processors<Job>>, (): &mut ()) {
-        job();
-    }
-}
-
-/// The threads that there are run something long, or are in a call, while one is refused. A
-/// failure: what comes when there are threads again waits for them.
-#[test]
-fn a_processor_gets_a_thread_when_something_comes_again() {
-    in_a_process_of_its_own(
-        "a_processor_gets_a_thread_when_something_comes_again",
-        || {
-            for processors in [1, 2] {
-                let pool = Processors::new(Config::default().processors(processors)).unwrap();
-                let threads = Processors::start(&pool, Arc::new(Jobs)).unwrap();
-                let stuck = Stuck::begin(|call| {
-                    let blocks = Arc::clone(&pool);
-                    pool.inject(match processors {
-                        1 => Box::new(move || blocks.blocking(call)),
-                        _ => call,
-                    });
-                });
-                let (work, told) = telling();
-                refuse_threads();
-                (0..20).for_each(|number| pool.inject(work(number)));
-                assert!(told.try_recv().is_err(), "no thread has come");
-                allow_threads();
-                pool.inject(work(20));
-                let mut ran: Vec<_> = told.iter().take(21).collect();
-                ran.sort_unstable();
-                assert!(ran.into_iter().eq(0..21));
-                stuck.end();
-                pool.stop();
-                threads.join();
-            }
-        },
-    );
-}
-
-/// As there, of a pool for jobs that grows.
-#[test]
-fn a_pool_that_grows_gets_its_threads_when_something_comes_again() {
-    in_a_process_of_its_own(
-        "a_pool_that_grows_gets_its_threads_when_something_comes_again",
-        || {
-            let pool = Pool::start(PoolConfig::default().threads(1).blocking_threads(1)).unwrap();
-            let stuck = Stuck::begin(|call| pool.spawn(|_| call()));
-            let (work, told) = telling();
-            refuse_threads();
-            assert_eq!(pool.resize(2).unwrap(), 1);
-            let spawn = |number| {
-                let work = work(number);
-                pool.spawn(|_| work());
-            };
-            spawn(0);
-            allow_threads();
-            spawn(1);
-            let mut ran: Vec<_> = told.iter().take(2).collect();
-            ran.sort_unstable();
-            assert_eq!(ran, [0, 1]);
-            stuck.end();
-            pool.finish();
-        },
-    );
 }
 
 /// Where nothing could run at all, the start says so, and can be tried again.
