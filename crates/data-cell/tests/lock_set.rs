@@ -137,7 +137,7 @@ fn poison_is_where_it_wrote() {
     assert!(set.try_lock().is_ok());
 }
 
-/// Whoever leaves a set is told of those that wait for any of its cells, once.
+/// A thread that leaves a set is told of those that wait for any of its cells, once.
 #[test]
 fn who_leaves_a_set_is_told_of_waiters() {
     let cells = cells(2);

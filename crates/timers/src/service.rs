@@ -128,7 +128,7 @@ impl Service {
     /// Adds a timer, whose action `into_action` makes of what was given for it.
     ///
     /// # Errors
-    /// What was given, after the shutdown.
+    /// The value that was given, after the shutdown.
     pub(super) fn register<T>(
         &self,
         deadline: Instant,

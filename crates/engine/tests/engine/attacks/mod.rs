@@ -200,7 +200,7 @@ fn each_call_at_each_moment_is_answered() {
     assert!(left_out * 10 <= cells, "{left_out} of {cells}");
 }
 
-/// Whoever has a context is on its thread.
+/// Only the threads inside: nobody else has a context.
 #[test]
 fn each_call_of_a_context_is_answered() {
     contexts::attack_all();
