@@ -4,6 +4,7 @@ use std::io;
 
 use filch_processors::protocol::Permit;
 use filch_sync::Arc;
+use filch_sync::atomic::{AtomicBool, Ordering};
 use loom_tests::{Bound, beside};
 
 use super::bound::bind;
@@ -134,17 +135,16 @@ fn as_a_bound_thread_in_line_cannot_begin() {
         .assert_exactly([true, false]);
 }
 
-/// The processor is missing, as in the others. It is restored just as a task is published, and the
-/// system gives threads again. A failure: the task waits beside the processor.
+/// Machine 0 runs, and the other processor is missing. It is restored just as a task is published,
+/// and the system gives threads again. A failure: the task waits beside the processor.
 #[test]
 fn as_a_missing_processor_is_restored() {
     Bound::exhaustive(330).check(
         "a processor that is restored looks for what came before",
         || {
-            let pool = Pool::unstarted(1);
-            pool.coordinator.start(1, 1, &pool.queues).unwrap();
-            let (permit, _) = pool.coordinator.take_idle().expect("it is idle");
-            pool.hand_off(permit, 0);
+            let pool = Pool::unstarted(2);
+            pool.coordinator.start(2, 1, &pool.queues).unwrap();
+            let _runs = pool.coordinator.take_idle().expect("it is idle");
             assert!(pool.coordinator.wake_one());
             pool.coordinator.refuse(1);
             let producer = beside(&pool, Pool::publish);
@@ -152,6 +152,36 @@ fn as_a_missing_processor_is_restored() {
             pool.coordinator.restore_missing(&pool.queues);
             producer.join().unwrap();
             assert!(pool.awake(1).is_some(), "a task is there, and nobody comes");
+        },
+    );
+}
+
+/// Two processors, whose only thread is in a blocking call. Two tasks are published, and the
+/// threads for them refused; then the system gives threads again, and a third one is published. A
+/// failure: nobody comes for what the call waits for.
+#[test]
+fn as_all_threads_are_in_calls() {
+    Bound::exhaustive(34_000).check(
+        "of processors without threads one stays where it can be woken",
+        || {
+            let pool = Pool::unstarted(2);
+            pool.coordinator.start(2, 1, &pool.queues).unwrap();
+            let (permit, _) = pool.coordinator.take_idle().expect("it is idle");
+            pool.hand_off(permit, 0);
+            let refuses = Arc::new(AtomicBool::new(true));
+            let is_refused = Arc::clone(&refuses);
+            pool.coordinator
+                .set_launcher(move |_| match is_refused.load(Ordering::Relaxed) {
+                    true => Err(io::ErrorKind::WouldBlock.into()),
+                    false => Ok(()),
+                });
+            let producer = beside(&pool, Pool::publish);
+            pool.publish();
+            producer.join().unwrap();
+            refuses.store(false, Ordering::Relaxed);
+            assert!(pool.publish(), "nothing is left to be woken");
+            let awake = [1, 2].map(|machine| pool.awake(machine).is_some());
+            assert!(awake[0] != awake[1], "{awake:?} are awake");
         },
     );
 }

@@ -197,6 +197,46 @@ fn a_start_without_a_thread_says_why() {
     });
 }
 
+/// The only thread is in a call that waits for a later task, and the one for the first of these is
+/// refused. A failure: nobody asks again, and it hangs.
+#[test]
+fn what_a_call_waits_for_runs_when_there_is_a_thread_again() {
+    in_a_process_of_its_own(
+        "what_a_call_waits_for_runs_when_there_is_a_thread_again",
+        || {
+            let processors = Processors::<Job>::new(Config::default().processors(1)).unwrap();
+            let machines = Processors::start(&processors, Arc::new(Jobs)).unwrap();
+            let call = Stuck::begin(|call| {
+                let pool = Arc::clone(&processors);
+                processors.inject(Box::new(move || pool.blocking(call)));
+            });
+            let (work, told) = telling();
+            refuse_threads();
+            processors.inject(work(1));
+            processors.inject(work(2));
+            allow_threads();
+            processors.inject(work(3));
+            let ran = std::array::from_fn(|_| told.recv().unwrap());
+            assert_eq!(ran, [1, 2, 3]);
+            call.end();
+            processors.stop();
+            machines.join();
+        },
+    );
+}
+
+struct Jobs;
+
+impl Runner<Job> for Jobs {
+    type Scratch = ();
+
+    fn scratch(&self, _: usize) {}
+
+    fn run(&self, job: Job, _: &Arc<Processors<Job>>, (): &mut ()) {
+        job();
+    }
+}
+
 struct NoTasks;
 
 impl Runner<Infallible> for NoTasks {

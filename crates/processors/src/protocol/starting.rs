@@ -1,6 +1,6 @@
 //! The start of a machine's thread, and what happens if there is none: what the machine was told
-//! goes to another thread, or its processor is *missing* until one has nothing else to do. The
-//! argument is in [`architecture`](crate::architecture).
+//! goes to another thread, or its processor is *missing* until one has nothing else to do; or idle
+//! again, if no other one is left. The argument is in [`architecture`](crate::architecture).
 
 use std::io;
 
@@ -80,6 +80,8 @@ impl Coordinator {
         let grant = self.machine(machine).lose_thread();
         let is_search = matches!(grant, Some(Grant::Search(_)));
         let was_granted = is_search || matches!(grant, Some(Grant::Run(_)));
+        // ORDERING: Relaxed: it changes under the lock that we have.
+        let is_only = self.activated.load(Ordering::Relaxed) == 1;
         synced.count_refusal();
         let heir = match grant {
             None => {
@@ -92,7 +94,7 @@ impl Coordinator {
                 None
             }
             Some(Grant::Run(permit) | Grant::Search(permit)) => {
-                self.pass_on(permit, machine, &mut synced)
+                self.pass_on(permit, machine, is_only, &mut synced)
             }
         };
         // Guests come back to a processor, and leave it to a place.
@@ -106,7 +108,7 @@ impl Coordinator {
         if is_search {
             let _ = self.idle.stop_searching();
         }
-        if was_granted {
+        if was_granted && !is_only {
             // What it was to look for, another one looks for: as when the last search ends.
             self.wake_one();
         }
@@ -127,25 +129,31 @@ impl Coordinator {
         }
     }
 
-    /// Passes a processor on from a machine that has no thread, and makes its place vacant. Returns
-    /// the machine that runs there instead, if there is one; if not, the processor is missing.
+    /// Passes a processor on from a machine that has no thread. Returns the machine that runs there
+    /// instead, if there is one. If not, the processor is missing; but the only one stays idle: all
+    /// threads are in calls, and none would bring it back for a task that they wait for.
     fn pass_on(
         &self,
         permit: Permit,
         machine: usize,
+        is_only: bool,
         synced: &mut Synced,
     ) -> Option<(usize, Permit)> {
         if let Some(at) = synced.binding(machine) {
             synced.take_binding(at);
         }
-        synced.vacant.push(machine);
         let heir = self.next_waiter(synced).or_else(|| synced.spares.pop());
-        if heir.is_none() {
+        if heir.is_none() && is_only {
+            self.push_idle(permit, machine, false);
+            return None;
+        }
+        synced.vacant.push(machine);
+        let Some(heir) = heir else {
             self.deactivate(permit, synced);
             synced.missing += 1;
             return None;
-        }
-        heir.map(|heir| (heir, permit))
+        };
+        Some((heir, permit))
     }
 
     /// Gives up: no thread is left for the tasks of all, and none can be had. The pool is over,

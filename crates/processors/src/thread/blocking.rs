@@ -16,9 +16,10 @@ impl<T: Send + 'static> Processors<T> {
     /// happened meanwhile, or waits until a running one is between two tasks. Blocking.
     ///
     /// Elsewhere, or inside another `blocking`, it just runs `call`. So it does, **with the
-    /// processor kept**, when the limit of threads is reached or the system refuses a thread, which
-    /// is counted in [`ProcessorStats::blocked_in_place`](crate::ProcessorStats). A pool that has
-    /// been told to [stop](Self::stop) is not over before `call` has come back.
+    /// processor kept**, when the limit of threads is reached, which is counted in
+    /// [`ProcessorStats::blocked_in_place`](crate::ProcessorStats). If the system refuses the other
+    /// thread, it is asked again at each task from outside, unless another thread is at work. A
+    /// pool that has been told to [stop](Self::stop) is not over before `call` has come back.
     ///
     /// If `call` panics, the panic goes on when the thread has a processor again. A task that
     /// `call` schedules goes to the global queue. All that happens in the task before and after

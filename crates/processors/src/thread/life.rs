@@ -59,7 +59,8 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// If one of these cannot be had later, since the system refuses it or the runner panics when
     /// it is to make its [scratch](Runner::scratch), the pool goes on with those that it has, and
-    /// tries again when one has nothing to do. If there is none left, the pool is over.
+    /// tries again when one has nothing to do, or, while all are in blocking calls, when a task
+    /// comes from outside. If there is none left, the pool is over.
     ///
     /// # Errors
     /// [`PoolError::AlreadyStarted`]; [`PoolError::Stopped`]; [`PoolError::Thread`], after which
