@@ -114,7 +114,8 @@ fn an_output_that_panics_is_dropped_with_its_handle() {
     open.send(()).unwrap();
     until(|| unasked.has_ended());
     drop(unasked);
-    assert_eq!(count.load(Ordering::Relaxed), 1);
+    // Or by the worker, if that has not let go of the process yet.
+    until(|| count.load(Ordering::Relaxed) == 1);
 
     let (mut polled, open) = spawn();
     let poll = Pin::new(&mut polled).poll(&mut Context::from_waker(Waker::noop()));
@@ -122,7 +123,7 @@ fn an_output_that_panics_is_dropped_with_its_handle() {
     open.send(()).unwrap();
     until(|| polled.has_ended());
     drop(polled);
-    assert_eq!(count.load(Ordering::Relaxed), 2);
+    until(|| count.load(Ordering::Relaxed) == 2);
 
     assert_eq!(scheduler.spawn(ready(1)).unwrap().join().unwrap(), 1);
     assert_eq!(scheduler.stats().total().failed, 0);
@@ -150,7 +151,7 @@ fn the_exit_of_a_successor_is_dropped_with_the_futures_handle() {
     until(|| future.has_ended());
     assert_eq!(count.load(Ordering::Relaxed), 0);
     drop(future);
-    assert_eq!(count.load(Ordering::Relaxed), 1);
+    until(|| count.load(Ordering::Relaxed) == 1);
 }
 
 /// A protocol whose outputs panic when they are dropped.
