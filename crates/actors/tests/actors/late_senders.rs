@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use filch_actors::prelude::*;
-use filch_actors::{Sending, SendingError, WhenFull};
+use filch_actors::{Sending, SendingError};
 use filch_scheduler::{Completion, Event, Node, Process, ProcessHandle, Scheduler, Undelivered};
 
 use crate::common::{Command, Test, handle, scheduler, scripted, start};
@@ -96,36 +96,6 @@ fn a_sender_is_told_of_a_step_that_is_tried_with_one_message() {
     assert!(process.join().is_err());
     completion.complete(0);
     busy.join().unwrap().unwrap();
-}
-
-/// It would wait for itself. The message is not dropped either, nor the process ended.
-#[test]
-fn a_process_does_not_wait_for_room_in_its_own_mailbox() {
-    use WhenFull::{DropNewest, DropOldest, End, Refuse};
-    for when_full in [Refuse, DropNewest, DropOldest, End] {
-        does_not_wait_for_itself(when_full);
-    }
-}
-
-fn does_not_wait_for_itself(when_full: WhenFull) {
-    let scheduler = scheduler(1);
-    let process = scripted(|context, events, out| {
-        if events.is_empty() {
-            out.send_when_room(context, 0, context.pid(), (0, 7), |sent| {
-                assert_eq!(sent.unwrap_err().reason, Undelivered::Full { limit: 0 });
-                Ok(1)
-            });
-            out.wait();
-        } else {
-            let [Event::Completed { result: Ok(1), .. }] = &events[..] else {
-                panic!("{events:?}")
-            };
-            out.done(1);
-        }
-    });
-    let process = scheduler.submission(process, "run", 0);
-    let process = process.mailbox_with(0, when_full);
-    assert_eq!(process.submit().unwrap().join().unwrap(), 1);
 }
 
 /// It does so for as long as it wants to, and may go on later.

@@ -1,8 +1,7 @@
 //! Learning the end of a process without waiting for it: trying, limits, calls at the end, and
 //! children as commands.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use filch_actors::ExecuteError;
@@ -86,24 +85,6 @@ fn who_joins_runs_nothing_else() {
         until(|| other.has_ended());
         assert_eq!(other.join().unwrap(), 0, "on the thread that joins");
     }
-}
-
-/// The call is registered while the process ends: it is called once, in any order.
-#[test]
-fn watching_races_with_the_end() {
-    let scheduler = scheduler(2);
-    let calls: Arc<Vec<AtomicUsize>> = Arc::new((0..5_000).map(|_| AtomicUsize::new(0)).collect());
-    for number in 0..calls.len() {
-        let process = scripted(move |_, _, out| out.done(number as u64));
-        let calls = Arc::clone(&calls);
-        let process = scheduler.submit(process, "run", 0).unwrap();
-        process.on_exit(move |exit| {
-            assert_eq!(exit.unwrap(), number as u64);
-            calls[number].fetch_add(1, Ordering::Relaxed);
-        });
-    }
-    scheduler.shutdown(Duration::MAX).unwrap();
-    assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) == 1));
 }
 
 /// A process is told by a message how another one ended, on the only worker there is.

@@ -124,7 +124,10 @@ fn ten_thousand_processes_report_to_one() {
     let total = scheduler.stats().total();
     assert_eq!(total.ended, PROCESSES + 1);
     assert_eq!(total.messages, PROCESSES);
-    assert_eq!(total.completions, 2 * PROCESSES);
+    assert_eq!(
+        (total.commands, total.completions),
+        (2 * PROCESSES, 2 * PROCESSES)
+    );
 }
 
 /// Short-lived processes are submitted and joined from several threads, so that slots are used
