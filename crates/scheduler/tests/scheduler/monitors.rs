@@ -141,36 +141,6 @@ fn a_down_does_not_end_a_wait_for_commands() {
     assert_eq!(watcher.join().unwrap(), 1);
 }
 
-/// The event is in the watcher's queue when it stops listening.
-#[test]
-fn a_demonitor_in_a_step_holds_for_all_later_ones() {
-    let scheduler = scheduler(2);
-    let watched = scheduler.submit(mortal(), "run", 0).unwrap();
-    let pid = watched.pid();
-    let (listener, told) = listening();
-    let listener = scheduler.submit(listener, "run", 0).unwrap();
-    let other = listener.pid();
-    let mut asked = false;
-    let watcher = scripted(move |context, events, out| {
-        assert!(events.is_empty(), "{events:?}");
-        if asked {
-            out.done(1);
-            return Ok(());
-        }
-        asked = true;
-        let monitor = context.monitor(pid);
-        // Told second.
-        context.handle().monitor(other, pid);
-        context.terminate(pid).unwrap();
-        told.recv().unwrap();
-        assert!(!monitor.cancel());
-        out.go_on();
-        Ok(())
-    });
-    assert_eq!(scheduler.execute(watcher, "run", 0).unwrap(), 1);
-    assert!(watched.join().is_err());
-}
-
 #[test]
 fn who_watches_itself_or_is_gone_is_told_nothing() {
     let scheduler = scheduler(2);
