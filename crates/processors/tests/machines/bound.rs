@@ -8,7 +8,7 @@ use std::thread::{self, ThreadId};
 
 use filch_processors::{BoundId, Config, Machines, Processors, Runner};
 
-use crate::pool::processors;
+use crate::pool::{finish, processors};
 
 pub(crate) type Pool = Processors<Task>;
 
@@ -49,12 +49,6 @@ pub(crate) fn started(config: Config) -> (Arc<Pool>, Machines) {
     let pool = Pool::new(config).unwrap();
     let machines = Processors::start(&pool, Arc::new(Tasks)).unwrap();
     (pool, machines)
-}
-
-pub(crate) fn finish(pool: &Arc<Pool>, machines: Machines) {
-    pool.stop();
-    machines.join();
-    assert_eq!(pool.threads().threads, 0);
 }
 
 thread_local! {
