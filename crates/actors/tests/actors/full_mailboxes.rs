@@ -13,7 +13,7 @@ use filch_scheduler::{
     Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered,
 };
 
-use crate::common::{Test, scheduler, scripted, start, until};
+use crate::common::{Test, scheduler, scripted, until};
 
 /// A process in a step, which tells the events of each step.
 struct Held {
@@ -233,50 +233,4 @@ fn the_oldest_is_dropped_of_those_whose_senders_do_not_wait() {
     assert_eq!(scheduler.stats().dropped, 2);
     assert_eq!(held.step(), [1, 3]);
     waits.wait().unwrap();
-}
-
-#[test]
-fn what_waits_comes_back_when_the_process_ends() {
-    for when_full in [WhenFull::Refuse, WhenFull::DropOldest] {
-        comes_back_when_the_process_ends(when_full);
-    }
-}
-
-fn comes_back_when_the_process_ends(when_full: WhenFull) {
-    let scheduler = scheduler(2);
-    let held = Held::new(&scheduler, 0, when_full);
-    let pid = held.process.pid();
-    let (tell, told) = mpsc::channel();
-    let process = start(&scheduler, move |context, events, out| {
-        if events.is_empty() {
-            let tell = tell.clone();
-            out.send_when_room(context, 0, pid, (0, 7), move |sent| {
-                let SendError {
-                    reason, message, ..
-                } = sent.unwrap_err();
-                tell.send((reason, message)).unwrap();
-                Ok(0)
-            });
-            out.wait();
-        } else {
-            out.done(events.len() as u64);
-        }
-    });
-    until(|| scheduler.info(pid).unwrap().undelivered == Some(1));
-    let later = scheduler.send_when_room(pid, (0, 8));
-    scheduler.terminate(pid).unwrap();
-    held.go_on.send(()).unwrap();
-    assert_eq!(told.recv().unwrap(), (Undelivered::NoSuchProcess, (0, 7)));
-    assert_eq!(process.join().unwrap(), 1);
-    let error = scheduler.spawn(later).unwrap().join().unwrap().unwrap_err();
-    assert_eq!(
-        (error.reason, error.message),
-        (Undelivered::NoSuchProcess, (0, 8))
-    );
-    let later = scheduler.send_when_room(pid, (0, 9));
-    let error = scheduler.spawn(later).unwrap().join().unwrap().unwrap_err();
-    assert_eq!(
-        (error.reason, error.message),
-        (Undelivered::NoSuchProcess, (0, 9))
-    );
 }

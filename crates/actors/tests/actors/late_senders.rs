@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use filch_actors::prelude::*;
-use filch_actors::{Sending, SendingError};
+use filch_actors::{Sending, SendingError, WhenFull};
 use filch_scheduler::{Completion, Event, Node, Process, ProcessHandle, Scheduler, Undelivered};
 
 use crate::common::{Command, Test, handle, scheduler, scripted, start};
@@ -118,21 +118,23 @@ fn a_thread_waits_for_room() {
 
 #[test]
 fn a_thread_that_waits_gets_the_message_back_from_a_process_that_ends() {
-    let scheduler = scheduler(1);
-    let (go_on, gate) = mpsc::channel::<()>();
-    let busy = scheduler.spawn(async move { gate.recv() }).unwrap();
-    let process = scheduler.submission(scripted(|_, _, _| Ok(())), "run", 0);
-    let process = process.mailbox(0).submit().unwrap();
-    let sent = scheduler.send_when_room(process.pid(), (0, 7));
-    scheduler.terminate(process.pid()).unwrap();
-    let waiting = thread::spawn(move || sent.wait());
-    go_on.send(()).unwrap();
-    let Err(SendingError::Send(error)) = waiting.join().unwrap() else {
-        panic!("it has ended");
-    };
-    let gone = Undelivered::NoSuchProcess;
-    assert_eq!((error.reason, error.message), (gone, (0, 7)));
-    busy.join().unwrap().unwrap();
+    for when_full in [WhenFull::Refuse, WhenFull::DropOldest] {
+        let scheduler = scheduler(1);
+        let (go_on, gate) = mpsc::channel::<()>();
+        let busy = scheduler.spawn(async move { gate.recv() }).unwrap();
+        let process = scheduler.submission(scripted(|_, _, _| Ok(())), "run", 0);
+        let process = process.mailbox_with(0, when_full).submit().unwrap();
+        let sent = scheduler.send_when_room(process.pid(), (0, 7));
+        scheduler.terminate(process.pid()).unwrap();
+        let waiting = thread::spawn(move || sent.wait());
+        go_on.send(()).unwrap();
+        let Err(SendingError::Send(error)) = waiting.join().unwrap() else {
+            panic!("it has ended");
+        };
+        let gone = Undelivered::NoSuchProcess;
+        assert_eq!((error.reason, error.message), (gone, (0, 7)));
+        busy.join().unwrap().unwrap();
+    }
 }
 
 /// It would wait for itself. It may ask for an outcome that is known already.
