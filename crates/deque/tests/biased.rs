@@ -162,18 +162,6 @@ fn a_biased_ring_is_replaced() {
     assert!(worker.capacity() <= 16);
 }
 
-/// A thief's own deque may be biased, and be filled by it.
-#[test]
-fn stolen_items_go_into_a_biased_deque() {
-    let Some(own) = biased() else { return };
-    let victim: Worker<_> = (10..20).collect();
-    assert_eq!(
-        victim.stealer().steal_half_into(&own, 9),
-        Steal::Success(10)
-    );
-    assert!(std::iter::from_fn(|| own.pop()).eq([14, 13, 12, 11, 2, 1, 0]));
-}
-
 /// No owner is left that could answer.
 #[test]
 fn an_owner_that_goes_leaves_no_thief_waiting() {

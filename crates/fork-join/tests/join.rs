@@ -1,6 +1,5 @@
 //! The results of `join` and `install`, and the borrows of their closures.
 
-use std::sync::Barrier;
 use std::thread;
 
 use filch_fork_join::{Pool, StartError, Worker, join};
@@ -155,26 +154,6 @@ fn an_install_into_another_pool_runs_there() {
         a + b + fib(worker, 12)
     });
     assert_eq!(sum, 3 * 144);
-}
-
-#[test]
-fn eight_outside_threads_install_at_once() {
-    const ROUNDS: u64 = 50;
-    for pool in pools() {
-        let barrier = Barrier::new(8);
-        let (pool, barrier) = (&pool, &barrier);
-        thread::scope(|scope| {
-            for caller in 0..8 {
-                scope.spawn(move || {
-                    barrier.wait();
-                    for round in 0..ROUNDS {
-                        let answer = pool.install(|worker| (caller, round, fib(worker, 10)));
-                        assert_eq!(answer, (caller, round, 55));
-                    }
-                });
-            }
-        });
-    }
 }
 
 #[test]

@@ -15,23 +15,6 @@ fn pools() -> impl Iterator<Item = Pool> {
 }
 
 #[test]
-fn spawned_jobs_run_and_spawn_others() {
-    for pool in pools() {
-        let (done, all) = mpsc::channel();
-        for number in 0..100 {
-            let done = done.clone();
-            pool.spawn(move |worker| {
-                worker.spawn(move |_| done.send(number).unwrap());
-            });
-        }
-        drop(done);
-        let mut numbers: Vec<_> = all.iter().collect();
-        numbers.sort_unstable();
-        assert_eq!(numbers, Vec::from_iter(0..100));
-    }
-}
-
-#[test]
 fn what_was_spawned_has_run_when_the_pool_is_finished() {
     for pool in pools() {
         let ran = Arc::new(AtomicUsize::new(0));

@@ -1,7 +1,6 @@
 //! Scopes: jobs that borrow, and have all ended at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use filch_fork_join::{Pool, Scope, Worker};
@@ -45,23 +44,6 @@ fn jobs_spawn_jobs() {
         pool.install(|worker| worker.scope(|scope| grow(scope, &leaves, 12)));
         assert_eq!(leaves.into_inner(), 1 << 12);
     }
-}
-
-/// Jobs that wait for each other need as many threads at once. A failure hangs: jobs are not
-/// shared.
-#[test]
-fn all_threads_take_part() {
-    let pool = Pool::new(4).unwrap();
-    let together = Barrier::new(4);
-    pool.install(|worker| {
-        worker.scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|_, _| {
-                    together.wait();
-                });
-            }
-        });
-    });
 }
 
 /// A scope inside a branch of a join, whose other branch lies in the deque meanwhile.

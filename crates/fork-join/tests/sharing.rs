@@ -4,11 +4,7 @@
 //! `join` promises no parallelism. These tests rely on one thing: a thread without work finds each
 //! job that has not begun, whatever its owner does.
 
-use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
 use std::time::Duration;
 
 use filch_fork_join::{Pool, Worker};
@@ -81,77 +77,4 @@ fn a_leaf_that_waits_for_ten_thousand_small_jobs() {
             );
         });
     }
-}
-
-/// As many branches as threads, none of which ends before all have begun.
-struct Meeting {
-    parties: usize,
-    begun: AtomicUsize,
-    threads: Mutex<BTreeSet<String>>,
-}
-
-impl Meeting {
-    fn attend(&self) {
-        let id = format!("{:?}", thread::current().id());
-        self.threads.lock().unwrap().insert(id);
-        // ORDERING: AcqRel and Acquire: the meeting's only business is with this counter.
-        self.begun.fetch_add(1, Ordering::AcqRel);
-        let since = std::time::Instant::now();
-        while self.begun.load(Ordering::Acquire) < self.parties {
-            assert!(since.elapsed() < HANGS, "not all branches have begun");
-            thread::yield_now();
-        }
-    }
-
-    /// This branch, and those behind it.
-    fn call(&self, worker: &Worker, branches: usize) {
-        if branches == 1 {
-            return self.attend();
-        }
-        worker.join(|_| self.attend(), |w| self.call(w, branches - 1));
-    }
-}
-
-#[test]
-fn as_many_branches_as_threads_meet() {
-    for threads in [2, 3, 4, 8] {
-        let pool = Pool::new(threads).unwrap();
-        let meeting = Meeting {
-            parties: threads,
-            begun: AtomicUsize::new(0),
-            threads: Mutex::default(),
-        };
-        pool.install(|worker| meeting.call(worker, threads));
-        assert_eq!(meeting.threads.into_inner().unwrap().len(), threads);
-    }
-}
-
-/// The thread that waits for a stolen branch runs what that branch forks (leap-frogging): the
-/// branch's own leaf waits for it.
-#[test]
-fn a_thread_that_waits_helps_its_thief() {
-    let pool = Pool::new(2).unwrap();
-    let (begun, has_begun) = mpsc::channel();
-    let (helped, has_helped) = mpsc::channel();
-    let (ours, theirs) = pool.install(move |worker| {
-        worker.join(
-            move |_| {
-                assert_eq!(has_begun.recv_timeout(HANGS), Ok(()));
-                thread::current().id()
-            },
-            move |thief| {
-                begun.send(()).unwrap();
-                // Nobody but the owner of this branch is free, once that has ended `a`.
-                let ((), helper) = thief.join(
-                    move |_| assert_eq!(has_helped.recv_timeout(HANGS), Ok(())),
-                    move |_| {
-                        helped.send(()).unwrap();
-                        thread::current().id()
-                    },
-                );
-                helper
-            },
-        )
-    });
-    assert_eq!(ours, theirs);
 }

@@ -16,8 +16,6 @@ enum Task {
     /// Schedules a left and a right child of the given height less one, on the thread that it runs
     /// on.
     Tree(usize),
-    /// Panics.
-    Panic,
     /// Schedules itself again until the flag is set.
     Until(Arc<AtomicBool>),
     /// Sets the flag.
@@ -49,7 +47,6 @@ impl Runner<Task> for Test {
                 pool.schedule(Task::Tree(height - 1));
                 pool.schedule(Task::Tree(height - 1));
             }
-            Task::Panic => panic!("contained"),
             Task::Until(flag) => {
                 if !flag.load(Ordering::Acquire) {
                     pool.schedule(Task::Until(flag));
@@ -137,16 +134,6 @@ fn tasks_from_several_threads_run_once_each() {
     }
 }
 
-#[test]
-fn what_was_scheduled_before_the_start_runs_too() {
-    let (pool, test) = pool(2);
-    (0..100).for_each(|number| pool.inject(Task::Number(number)));
-    let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
-    pool.stop();
-    machines.join();
-    assert_eq!(test.ran.lock().unwrap().len(), 100);
-}
-
 /// The runner knows no pool but the one that each task is given: that of its thread, so that the
 /// children go to the processor's own deque.
 #[test]
@@ -162,35 +149,6 @@ fn a_tree_is_counted_by_a_runner_without_a_pool() {
         pool.stop();
         machines.join();
     }
-}
-
-#[test]
-fn tasks_that_schedule_tasks_are_all_run_before_the_threads_leave() {
-    for processors in [1, 2, 4] {
-        let (pool, test) = pool(processors);
-        let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
-        pool.inject(Task::Tree(12));
-        // The threads are told to exit in the middle of it.
-        pool.stop();
-        machines.join();
-        assert_eq!(test.leaves.load(Ordering::Relaxed), 1 << 12);
-    }
-}
-
-#[test]
-fn a_panic_costs_its_task_only() {
-    let (pool, test) = pool(1);
-    let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
-    for number in 0..10 {
-        pool.inject(Task::Panic);
-        pool.inject(Task::Number(number));
-    }
-    pool.stop();
-    machines.join();
-    let mut ran = test.ran.lock().unwrap().clone();
-    ran.sort_unstable();
-    assert_eq!(ran, (0..10).collect::<Vec<_>>());
-    assert_eq!((pool.stats()[0].run, pool.stats()[0].panicked), (20, 10));
 }
 
 /// On one processor a task that schedules itself again is always the newest of the deque. The task
@@ -215,21 +173,6 @@ fn a_scratch_stays_with_its_thread_and_outsiders_are_none_of_ours() {
     (0..100).for_each(|_| pool.inject(Task::Where(to.clone())));
     drop(to);
     assert_eq!(names.iter().count(), 100);
-    pool.stop();
-    machines.join();
-}
-
-/// A pool that is woken for one task at a time goes to sleep in between: the wake-up is never lost,
-/// or this would hang.
-#[test]
-fn one_task_at_a_time() {
-    let (pool, test) = pool(2);
-    let machines = Processors::start(&pool, test).unwrap();
-    let (to, names) = mpsc::channel();
-    for _ in 0..2_000 {
-        pool.inject(Task::Where(to.clone()));
-        names.recv().unwrap();
-    }
     pool.stop();
     machines.join();
 }

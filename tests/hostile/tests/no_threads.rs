@@ -13,10 +13,7 @@ use filch_actors::prelude::*;
 use filch_blocking::BlockingPool;
 use filch_fork_join::{Pool, StartError};
 use filch_processors::{Config, PoolError, Processors, Runner};
-use filch_scheduler::{
-    CommandError, Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler,
-    StepOutput,
-};
+use filch_scheduler::{CommandError, Completion, Event, Process, Protocol, Scheduler, from_fn};
 use filch_timers::Timers;
 use hostile_tests::{allow_threads, in_a_process_of_its_own, refuse_threads};
 
@@ -110,42 +107,29 @@ impl Protocol for Asking {
 }
 
 /// Asks for its work until it is done, and counts how often it was refused a thread.
-struct Asker {
-    work: Box<dyn Fn(u32) -> Job + Send>,
-    refused: u32,
-}
-
-impl Process<Asking> for Asker {
-    fn init(&mut self, _: &Context<'_, Asking>, _: &str, (): ()) -> Result<(), InitError<Asking>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Asking>,
-        events: Events<'_, Asking>,
-        out: &mut StepOutput<Asking>,
-    ) -> Result<(), String> {
+fn asker(work: impl Fn(u32) -> Job + Send) -> impl Process<Asking> {
+    let mut refused = 0;
+    from_fn(move |_, events, out| {
         for event in events {
             match event {
                 Event::Completed { result: Ok(()), .. } => {
-                    out.done(self.refused);
+                    out.done(refused);
                     return Ok(());
                 }
                 Event::Completed {
                     result: Err(CommandError::NoThread(error)),
                     ..
                 } if error.kind() == ErrorKind::WouldBlock => {
-                    self.refused += 1;
+                    refused += 1;
                     allow_threads();
                 }
                 other => return Err(format!("{other:?}")),
             }
         }
-        out.yield_command(0, (self.work)(self.refused));
+        out.yield_command(0, work(refused));
         out.wait();
         Ok(())
-    }
+    })
 }
 
 /// A failure: the command runs on the worker; or its process never hears of it.
@@ -165,11 +149,7 @@ fn a_command_for_which_there_is_no_thread_is_answered() {
             .unwrap();
         let (work, told) = telling();
         refuse_threads();
-        let asker = Asker {
-            work: Box::new(work),
-            refused: 0,
-        };
-        assert_eq!(scheduler.execute(asker, "", ()).unwrap(), 1);
+        assert_eq!(scheduler.execute(asker(work), "", ()).unwrap(), 1);
         assert_eq!(told.recv(), Ok(1), "the first time it was refused");
     });
 }

@@ -85,25 +85,6 @@ fn of_a_process_that_has_ended_it_comes_at_once() {
     assert!(matches!(told.try_recv(), Ok(ExitReason::NoSuchProcess)));
 }
 
-/// The end and the request race: one call.
-#[test]
-fn it_comes_exactly_once_while_the_process_ends() {
-    const ROUNDS: usize = 5_000;
-    let scheduler = scheduler(2);
-    let (tell, told) = mpsc::channel();
-    for round in 0..ROUNDS {
-        let process = scheduler.submit(summing(1), "run", 0).unwrap();
-        scheduler.send(process.pid(), (0, 0)).unwrap();
-        let tell = tell.clone();
-        let _ = scheduler.at_end(process.pid(), move |_| tell.send(round).unwrap());
-        // Kept now and then: what is left in the queue of an ended process is not for its handle.
-        assert_eq!(told.recv().unwrap(), round);
-        process.join().unwrap();
-    }
-    drop(tell);
-    assert!(told.recv().is_err());
-}
-
 /// A handler that gives up what it does for a process that has ended.
 #[test]
 fn a_completion_tells_of_the_end_of_its_process() {

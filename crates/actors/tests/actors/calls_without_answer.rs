@@ -10,9 +10,9 @@ use std::{future::Future, pin::Pin};
 use crate::common::until;
 use filch_actors::prelude::*;
 use filch_actors::{CallError, Caller, NoAnswer};
-use filch_scheduler::{Scheduler, StepOutput, Undelivered};
+use filch_scheduler::{Scheduler, StepOutput};
 
-use crate::calls::{Calls, builder, call, called, echo, scheduler, start};
+use crate::calls::{Calls, builder, call, called, scheduler, start};
 
 /// The way in which a step ends after it has dealt with its caller.
 #[derive(Clone, Copy)]
@@ -99,57 +99,6 @@ fn a_process_that_ends_fails_the_calls_that_it_keeps() {
             let missing = caller.join().unwrap().unwrap_err();
             assert!(matches!(missing, CallError::Abandoned), "{missing}");
         }
-    });
-}
-
-#[test]
-fn what_is_not_delivered_comes_back() {
-    let scheduler = scheduler(2);
-    let (process, _on) = echo();
-    let pid = start(&scheduler, process);
-    scheduler.terminate(pid).unwrap();
-    until(|| scheduler.live() == 0);
-    let reason = |error: CallError<Calls>| match error {
-        CallError::Send(error) => (error.to, error.reason, error.message.0),
-        error => panic!("{error}"),
-    };
-    let gone = call(&scheduler, pid, 1).unwrap_err();
-    assert_eq!(reason(gone), (pid, Undelivered::NoSuchProcess, 1));
-    let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
-    let refused = call(&scheduler, future.pid(), 2).unwrap_err();
-    assert_eq!(reason(refused), (future.pid(), Undelivered::Future, 2));
-    future.abort();
-}
-
-/// A failure: more messages than there is room for, or a caller that waits for a message which was
-/// not taken.
-#[test]
-fn a_full_mailbox() {
-    let scheduler = scheduler(1);
-    let (gate, is_open) = mpsc::channel::<()>();
-    let (told, begun) = mpsc::channel();
-    let process = called(move |_, (number, caller), out| {
-        told.send(()).unwrap();
-        is_open.recv().unwrap();
-        out.answer(caller, number);
-        Ok(())
-    });
-    let submission = scheduler.submission(process, "run", ()).mailbox(1);
-    let pid = submission.submit().unwrap().pid();
-    thread::scope(|scope| {
-        let first = scope.spawn(|| call(&scheduler, pid, 1));
-        begun.recv().unwrap();
-        let second = scheduler.call_timeout(pid, Duration::ZERO, |caller| (2, caller));
-        assert!(matches!(second, Err(CallError::NotYet)));
-        let third = call(&scheduler, pid, 3);
-        let Err(CallError::Send(full)) = third else {
-            panic!("{third:?}");
-        };
-        assert_eq!(full.reason, Undelivered::Full { limit: 1 });
-        assert_eq!(full.message.0, 3);
-        gate.send(()).unwrap();
-        gate.send(()).unwrap();
-        assert_eq!(first.join().unwrap().unwrap(), 1);
     });
 }
 

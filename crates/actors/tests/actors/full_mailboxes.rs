@@ -13,7 +13,7 @@ use filch_scheduler::{
     Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered,
 };
 
-use crate::common::{Command, Test, scheduler, scripted, start, until};
+use crate::common::{Test, scheduler, scripted, until};
 
 /// A process in a step, which tells the events of each step.
 struct Held {
@@ -59,32 +59,6 @@ fn values(events: &[Event<Test>]) -> Vec<u64> {
     events.iter().map(value).collect()
 }
 
-#[test]
-fn the_newest_are_dropped() {
-    let scheduler = scheduler(2);
-    let held = Held::new(&scheduler, 2, WhenFull::DropNewest);
-    let pid = held.process.pid();
-    (0..5).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
-    assert_eq!(scheduler.stats().dropped, 3);
-    assert_eq!(held.step(), [0, 1]);
-    scheduler.send(pid, (0, 5)).unwrap();
-    assert_eq!(held.step(), [5]);
-}
-
-#[test]
-fn the_oldest_are_dropped() {
-    let scheduler = scheduler(2);
-    let held = Held::new(&scheduler, 2, WhenFull::DropOldest);
-    let pid = held.process.pid();
-    (0..5).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
-    assert_eq!(scheduler.stats().dropped, 3);
-    assert_eq!(scheduler.info(pid).unwrap().undelivered, Some(2));
-    assert_eq!(held.step(), [3, 4]);
-    (5..7).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
-    assert_eq!(held.step(), [5, 6]);
-    assert_eq!(scheduler.stats().dropped, 3);
-}
-
 /// Its slot is then another process's.
 #[test]
 fn what_a_dead_process_was_sent_is_not_the_next_ones() {
@@ -92,6 +66,7 @@ fn what_a_dead_process_was_sent_is_not_the_next_ones() {
     let held = Held::new(&scheduler, 2, WhenFull::DropOldest);
     let dead = held.process.pid();
     scheduler.send(dead, (0, 1)).unwrap();
+    assert_eq!(scheduler.info(dead).unwrap().undelivered, Some(1));
     scheduler.terminate(dead).unwrap();
     held.go_on.send(()).unwrap();
     assert!(held.process.join().is_err());
@@ -167,28 +142,6 @@ fn the_process_ends() {
     assert_eq!(held.steps.iter().count(), 0, "that step was its last one");
     let gone = scheduler.send(pid, (0, 3)).unwrap_err();
     assert_eq!(gone.reason, Undelivered::NoSuchProcess);
-}
-
-/// Even while it waits for commands.
-#[test]
-fn a_process_that_waits_for_commands_ends() {
-    let scheduler = scheduler(1);
-    let (give, completions) = mpsc::channel();
-    let process = scripted(move |_, events, out| {
-        if events.is_empty() {
-            out.yield_command(0, Command::Give(give.clone()));
-            out.wait();
-        } else {
-            out.done(0);
-        }
-    });
-    let process = scheduler.submission(process, "run", 0);
-    let process = process.mailbox_with(0, WhenFull::End).submit().unwrap();
-    let completion = completions.recv().unwrap();
-    scheduler.send(process.pid(), (0, 0)).unwrap_err();
-    // Behind what ends it.
-    completion.complete(0);
-    assert!(process.join().is_err());
 }
 
 /// Sends those numbers to `to` as there is room, one after another, and is done with their count.
@@ -280,50 +233,4 @@ fn the_oldest_is_dropped_of_those_whose_senders_do_not_wait() {
     assert_eq!(scheduler.stats().dropped, 2);
     assert_eq!(held.step(), [1, 3]);
     waits.wait().unwrap();
-}
-
-#[test]
-fn what_waits_comes_back_when_the_process_ends() {
-    for when_full in [WhenFull::Refuse, WhenFull::DropOldest] {
-        comes_back_when_the_process_ends(when_full);
-    }
-}
-
-fn comes_back_when_the_process_ends(when_full: WhenFull) {
-    let scheduler = scheduler(2);
-    let held = Held::new(&scheduler, 0, when_full);
-    let pid = held.process.pid();
-    let (tell, told) = mpsc::channel();
-    let process = start(&scheduler, move |context, events, out| {
-        if events.is_empty() {
-            let tell = tell.clone();
-            out.send_when_room(context, 0, pid, (0, 7), move |sent| {
-                let SendError {
-                    reason, message, ..
-                } = sent.unwrap_err();
-                tell.send((reason, message)).unwrap();
-                Ok(0)
-            });
-            out.wait();
-        } else {
-            out.done(events.len() as u64);
-        }
-    });
-    until(|| scheduler.info(pid).unwrap().undelivered == Some(1));
-    let later = scheduler.send_when_room(pid, (0, 8));
-    scheduler.terminate(pid).unwrap();
-    held.go_on.send(()).unwrap();
-    assert_eq!(told.recv().unwrap(), (Undelivered::NoSuchProcess, (0, 7)));
-    assert_eq!(process.join().unwrap(), 1);
-    let error = scheduler.spawn(later).unwrap().join().unwrap().unwrap_err();
-    assert_eq!(
-        (error.reason, error.message),
-        (Undelivered::NoSuchProcess, (0, 8))
-    );
-    let later = scheduler.send_when_room(pid, (0, 9));
-    let error = scheduler.spawn(later).unwrap().join().unwrap().unwrap_err();
-    assert_eq!(
-        (error.reason, error.message),
-        (Undelivered::NoSuchProcess, (0, 9))
-    );
 }

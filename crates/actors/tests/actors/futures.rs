@@ -49,32 +49,6 @@ fn its_output_is_of_any_type_and_is_awaited_or_joined() {
 }
 
 #[test]
-fn a_tree_of_futures() {
-    fn sum(
-        scheduler: filch_scheduler::Handle<Test>,
-        depth: u32,
-    ) -> Pin<Box<dyn Future<Output = u64> + Send>> {
-        Box::pin(async move {
-            if depth == 0 {
-                return 1;
-            }
-            let children = [0; 4].map(|_| {
-                let child = sum(scheduler.clone(), depth - 1);
-                scheduler.spawn(child).unwrap()
-            });
-            let mut total = 0;
-            for child in children {
-                total += child.await.unwrap();
-            }
-            total
-        })
-    }
-    let scheduler = scheduler(2);
-    let all = scheduler.spawn(sum(scheduler.handle(), 6)).unwrap();
-    assert_eq!(all.join().unwrap(), 4_096);
-}
-
-#[test]
 fn joining_from_inside_is_refused_and_awaiting_is_not() {
     let scheduler = scheduler(1);
     let (handle, inner) = (scheduler.handle(), scheduler.handle());

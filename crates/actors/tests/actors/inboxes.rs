@@ -6,7 +6,6 @@ use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
-use filch_actors::SpawnError;
 use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Event, ExitReason, JoinError, ProcessError, Undelivered};
 
@@ -282,20 +281,6 @@ fn a_function_that_panics_before_its_future_is_there_leaves_nothing() {
     }));
     assert!(panicked.is_err());
     assert_eq!((scheduler.live(), scheduler.whereis("one")), (0, None));
-}
-
-#[test]
-fn after_the_shutdown_the_function_comes_back() {
-    let scheduler = scheduler(1);
-    let handle = scheduler.handle();
-    scheduler.shutdown(Duration::from_secs(60)).unwrap();
-    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, _)) =
-        handle.spawn_with(|_| async {})
-    else {
-        panic!("it was shut down");
-    };
-    let pid = handle.submit(waiting(), "run", 0);
-    assert!(pid.is_err());
 }
 
 /// The error with which a function fails.

@@ -98,36 +98,6 @@ fn a_sender_is_told_of_a_step_that_is_tried_with_one_message() {
     busy.join().unwrap().unwrap();
 }
 
-/// It would wait for itself. The message is not dropped either, nor the process ended.
-#[test]
-fn a_process_does_not_wait_for_room_in_its_own_mailbox() {
-    use WhenFull::{DropNewest, DropOldest, End, Refuse};
-    for when_full in [Refuse, DropNewest, DropOldest, End] {
-        does_not_wait_for_itself(when_full);
-    }
-}
-
-fn does_not_wait_for_itself(when_full: WhenFull) {
-    let scheduler = scheduler(1);
-    let process = scripted(|context, events, out| {
-        if events.is_empty() {
-            out.send_when_room(context, 0, context.pid(), (0, 7), |sent| {
-                assert_eq!(sent.unwrap_err().reason, Undelivered::Full { limit: 0 });
-                Ok(1)
-            });
-            out.wait();
-        } else {
-            let [Event::Completed { result: Ok(1), .. }] = &events[..] else {
-                panic!("{events:?}")
-            };
-            out.done(1);
-        }
-    });
-    let process = scheduler.submission(process, "run", 0);
-    let process = process.mailbox_with(0, when_full);
-    assert_eq!(process.submit().unwrap().join().unwrap(), 1);
-}
-
 /// It does so for as long as it wants to, and may go on later.
 #[test]
 fn a_thread_waits_for_room() {
@@ -148,21 +118,23 @@ fn a_thread_waits_for_room() {
 
 #[test]
 fn a_thread_that_waits_gets_the_message_back_from_a_process_that_ends() {
-    let scheduler = scheduler(1);
-    let (go_on, gate) = mpsc::channel::<()>();
-    let busy = scheduler.spawn(async move { gate.recv() }).unwrap();
-    let process = scheduler.submission(scripted(|_, _, _| Ok(())), "run", 0);
-    let process = process.mailbox(0).submit().unwrap();
-    let sent = scheduler.send_when_room(process.pid(), (0, 7));
-    scheduler.terminate(process.pid()).unwrap();
-    let waiting = thread::spawn(move || sent.wait());
-    go_on.send(()).unwrap();
-    let Err(SendingError::Send(error)) = waiting.join().unwrap() else {
-        panic!("it has ended");
-    };
-    let gone = Undelivered::NoSuchProcess;
-    assert_eq!((error.reason, error.message), (gone, (0, 7)));
-    busy.join().unwrap().unwrap();
+    for when_full in [WhenFull::Refuse, WhenFull::DropOldest] {
+        let scheduler = scheduler(1);
+        let (go_on, gate) = mpsc::channel::<()>();
+        let busy = scheduler.spawn(async move { gate.recv() }).unwrap();
+        let process = scheduler.submission(scripted(|_, _, _| Ok(())), "run", 0);
+        let process = process.mailbox_with(0, when_full).submit().unwrap();
+        let sent = scheduler.send_when_room(process.pid(), (0, 7));
+        scheduler.terminate(process.pid()).unwrap();
+        let waiting = thread::spawn(move || sent.wait());
+        go_on.send(()).unwrap();
+        let Err(SendingError::Send(error)) = waiting.join().unwrap() else {
+            panic!("it has ended");
+        };
+        let gone = Undelivered::NoSuchProcess;
+        assert_eq!((error.reason, error.message), (gone, (0, 7)));
+        busy.join().unwrap().unwrap();
+    }
 }
 
 /// It would wait for itself. It may ask for an outcome that is known already.

@@ -7,8 +7,7 @@ use filch_actors::prelude::*;
 use filch_actors::timers::{TimeoutError, Timers};
 use filch_actors::{CallError, Caller};
 use filch_scheduler::{
-    CommandError, Context, Event, Pid, ProcessHandle, Protocol, Scheduler, StepOutput, Undelivered,
-    from_fn,
+    CommandError, Context, Event, Pid, ProcessHandle, Protocol, Scheduler, StepOutput, from_fn,
 };
 
 use crate::timers::{SECOND, fake};
@@ -20,8 +19,6 @@ enum Message {
     Double(u64, Caller<u64>),
     /// Keep the caller, answer later or never.
     Keep(Caller<u64>),
-    /// Answer, and fail in the same step.
-    AnswerAndFail(Caller<u64>),
 }
 
 impl Protocol for Calls {
@@ -45,10 +42,6 @@ fn callee(scheduler: &Scheduler<Calls>, kept: &Kept) -> Pid {
             match event {
                 Event::Message(Message::Double(value, caller)) => out.answer(caller, 2 * value),
                 Event::Message(Message::Keep(caller)) => kept.lock().unwrap().push(caller),
-                Event::Message(Message::AnswerAndFail(caller)) => {
-                    out.answer(caller, 1);
-                    return Err("after the answer".to_owned());
-                }
                 _ => out.done(0),
             }
         }
@@ -103,21 +96,10 @@ fn a_process_waits_for_an_answer_as_for_a_command() {
     asker.join().unwrap();
 }
 
-/// The caller is unread in its queue, or in its hands; or the callee ended before the call.
+/// The callee has the caller in its hands, or ended before the call.
 #[test]
-fn the_end_of_the_callee_is_an_error_at_once() {
+fn a_caller_that_is_dropped_is_an_error_at_once() {
     let scheduler = scheduler();
-    let (go, gone) = mpsc::channel::<()>();
-    let busy = from_fn(move |context: &Context<'_, Calls>, _, _| {
-        let _ = context.blocking(|| gone.recv());
-        Err("it reads nothing".to_owned())
-    });
-    let busy = scheduler.submit(busy, "run", ()).unwrap().pid();
-    let unread = scheduler.ask(busy, Message::Keep);
-    drop(go);
-    let unread = scheduler.spawn(unread).unwrap().join().unwrap();
-    assert!(matches!(unread, Err(CallError::Abandoned)), "{unread:?}");
-
     let kept = Kept::default();
     let forgetful = callee(&scheduler, &kept);
     let (asker, told) = asking(&scheduler, move |context, out| {
@@ -127,25 +109,15 @@ fn the_end_of_the_callee_is_an_error_at_once() {
     kept.lock().unwrap().clear();
     let error = told.recv().unwrap().unwrap_err();
     assert!(error.contains("dropped without an answer"), "{error}");
+    let gone = asker.pid();
     asker.join().unwrap();
 
     let (asker, told) = asking(&scheduler, move |context, out| {
-        out.call(context, 7, busy, Message::Keep, text);
+        out.call(context, 7, gone, Message::Keep, text);
     });
     asker.join().unwrap();
     let error = told.recv().unwrap().unwrap_err();
     assert!(error.contains("no such process"), "{error}");
-}
-
-#[test]
-fn an_answer_that_was_given_before_the_step_failed_is_an_answer() {
-    let scheduler = scheduler();
-    let callee = callee(&scheduler, &Kept::default());
-    let (asker, told) = asking(&scheduler, move |context, out| {
-        out.call(context, 7, callee, Message::AnswerAndFail, text);
-    });
-    assert_eq!(told.recv().unwrap(), Ok(1));
-    asker.join().unwrap();
 }
 
 #[test]
@@ -270,28 +242,6 @@ fn a_call_does_not_outlast_the_timers_of_its_limit() {
     }
     assert_eq!(kept.lock().unwrap().len(), 1, "one call was made");
     scheduler.terminate(callee).unwrap();
-}
-
-#[test]
-fn a_full_mailbox_refuses_a_call() {
-    let scheduler = scheduler();
-    let full = from_fn(|_, events, out: &mut StepOutput<Calls>| {
-        if events.len() == 0 {
-            out.go_on();
-        }
-        Ok(())
-    });
-    let full = scheduler.submission(full, "run", ()).mailbox(0);
-    let full = full.submit().unwrap().pid();
-    let answer = scheduler.ask(full, |caller: Caller<u64>| Message::Keep(caller));
-    let answer = scheduler.spawn(answer).unwrap().join().unwrap();
-    match answer {
-        Err(CallError::Send(error)) => {
-            assert!(matches!(error.reason, Undelivered::Full { limit: 0 }));
-        }
-        other => panic!("{other:?}"),
-    }
-    scheduler.terminate(full).unwrap();
 }
 
 #[test]

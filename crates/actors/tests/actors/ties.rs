@@ -1,7 +1,5 @@
 //! The names, watchers, links and deadline that a process has from its first moment.
 
-use std::sync::mpsc;
-
 use filch_actors::prelude::*;
 use filch_actors::{RegisterError, SpawnError};
 use filch_scheduler::{Event, ExitReason, JoinError, ProcessError, SubmitError};
@@ -55,58 +53,6 @@ fn a_name_that_is_taken_refuses_the_process_which_comes_back_unstarted() {
         .name("two")
         .spawn();
     assert_eq!(third.unwrap().join().unwrap(), 3);
-}
-
-#[test]
-fn a_name_is_free_again_after_a_start_that_failed() {
-    let scheduler = scheduler(1);
-    for _ in 0..3 {
-        let failing = scheduler.submission(waiting(), "fail", 0).name("one");
-        assert!(matches!(failing.submit(), Err(SubmitError::Init(_))));
-        assert_eq!(scheduler.whereis("one"), None);
-    }
-    assert_eq!(scheduler.live(), 0);
-}
-
-/// Each watcher is told, though the process may be over before `submit` has returned.
-#[test]
-fn all_who_watch_from_the_first_moment_are_told_how_it_ended() {
-    let scheduler = scheduler(2);
-    for _ in 0..1_000 {
-        let (tell, told) = mpsc::channel();
-        let watchers: Vec<_> = (0..2)
-            .map(|_| {
-                let tell = tell.clone();
-                let watcher = scripted(move |_, events, out| {
-                    for event in events {
-                        if let Event::Down(down) = event {
-                            tell.send((down.pid, down.reason.clone())).unwrap();
-                            out.done(0);
-                        }
-                    }
-                });
-                scheduler.submit(watcher, "run", 0).unwrap()
-            })
-            .collect();
-        let brief = scripted(|_, _, _| Err("brief".to_owned()));
-        let brief = scheduler
-            .submission(brief, "run", 0)
-            .monitored_by(watchers[0].pid())
-            .monitored_by(watchers[1].pid())
-            .submit()
-            .unwrap();
-        for _ in 0..2 {
-            let (pid, reason) = told.recv().unwrap();
-            assert_eq!(pid, brief.pid());
-            assert!(
-                matches!(&reason, ExitReason::Failed(text) if &**text == "brief"),
-                "{reason}"
-            );
-        }
-        for watcher in watchers {
-            watcher.join().unwrap();
-        }
-    }
 }
 
 #[test]

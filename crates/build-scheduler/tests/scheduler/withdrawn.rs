@@ -2,7 +2,7 @@
 
 use filch_build_scheduler::{JobError, ReportError};
 
-use crate::{DEPS_TIMEOUT, farm, farm_of, job, job_on, pick};
+use crate::{DEPS_TIMEOUT, farm_of, job, job_on, pick};
 
 #[test]
 fn a_job_that_waits_goes() {
@@ -48,16 +48,6 @@ fn another_job_of_that_id_may_come() {
     assert_eq!(farm.give_back(w0, "a").wait(), Err(ReportError::NotRunning));
     assert_eq!(farm.on_job_complete(w0, "a", 7).wait(), Ok(true));
     assert_eq!(second.wait().map(|result| *result), Ok(7));
-}
-
-#[test]
-fn what_is_withdrawn_is_forgotten() {
-    let (farm, _clock) = farm();
-    let _pending = farm.schedule_job(job_on("a", &["x", "y"]));
-    assert_eq!(farm.counts().wait().unwrap().artifacts, 3);
-    assert_eq!(farm.withdraw_job("a").wait(), Ok(true));
-    assert_eq!(farm.counts().wait().unwrap().artifacts, 0);
-    assert_eq!(farm.withdraw_job("nobody knows it").wait(), Ok(false));
 }
 
 #[test]

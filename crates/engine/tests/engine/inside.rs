@@ -36,25 +36,6 @@ const CALLS: [(&str, Call); 5] = [
     }),
 ];
 
-/// Failure on each: the call never returns, and `terminate` does not end it.
-#[test]
-fn a_call_that_blocks_is_refused_on_a_schedulers_own_thread() {
-    for (name, call) in CALLS {
-        let (engine, scheduler) = only();
-        let listens = scheduler.add(Worker::new("listens").on(|_: &Ping| {}));
-        let listens = listens.unwrap();
-        let (tells, hears) = channel();
-        let inside = Engine::clone(&engine);
-        let calls = Worker::new("calls").on(move |_: &Pong| {
-            let _ = tells.send(call(&inside, &listens));
-        });
-        scheduler.add(calls).unwrap();
-        engine.broadcast(Pong);
-        let is_refused = within(name, move || hears.recv().unwrap());
-        assert!(is_refused, "{name}");
-    }
-}
-
 /// A thread drives a scheduler as long as it is lent one, and until that is over.
 #[test]
 fn a_thread_that_drives_a_scheduler_is_refused_until_that_is_over() {

@@ -13,34 +13,6 @@ struct Ping(u32);
 struct Pong;
 
 #[test]
-fn d5_a_fiber_with_its_own_run_takes_turns_with_the_others() {
-    let (_engine, scheduler) = only();
-    let log = Logged::new();
-    // Each of them waits for the other one's turns.
-    let turns = Arc::new(AtomicUsize::new(0));
-    let workers = [0, 1].map(|own| {
-        let (log, turns) = (log.clone(), Arc::clone(&turns));
-        let run = move |context: Context<'_>| {
-            for round in 0..3 {
-                let mine = 2 * round + own;
-                context
-                    .wait_until(|| turns.load(Ordering::Relaxed) == mine)
-                    .unwrap();
-                log.add(format!("{own}"));
-                turns.store(mine + 1, Ordering::Relaxed);
-            }
-        };
-        let worker = Worker::new(format!("worker {own}")).in_fiber().run(run);
-        scheduler.add(worker).unwrap()
-    });
-    assert_eq!(
-        workers.map(|worker| worker.ends()),
-        [Exit::Finished, Exit::Finished]
-    );
-    assert_eq!(log.take(), ["0", "1", "0", "1", "0", "1"]);
-}
-
-#[test]
 fn d5_a_fiber_without_a_run_runs_its_tasks_and_may_wait_in_them() {
     let (engine, scheduler) = only();
     let log = Logged::new();
@@ -161,27 +133,6 @@ fn d6_a_worker_that_waits_on_the_stack_is_not_entered_again() {
         drive(local, || log.len() >= 4);
         assert_eq!(log.take(), ["begins 1", "ends 1", "begins 2", "ends 2"]);
     });
-}
-
-#[test]
-fn a_worker_that_waits_is_released_when_it_is_to_end() {
-    for in_fiber in [false, true] {
-        let (engine, scheduler) = only();
-        let (log, told) = Logged::pair();
-        let mut worker = Worker::new("waits").on(move |_: &Ping, context: Context<'_>| {
-            told.add("waits");
-            told.add(format!("{:?}", context.wait_until(|| false)));
-        });
-        if in_fiber {
-            worker = worker.in_fiber();
-        }
-        let worker = scheduler.add(worker).unwrap();
-        engine.broadcast(Ping(0));
-        until(|| log.len() >= 1);
-        worker.remove().unwrap();
-        assert_eq!(worker.ends(), Exit::Removed);
-        assert_eq!(log.take(), ["waits", "Err(Ending)"]);
-    }
 }
 
 /// A thousand waits on one stack would overflow it: beyond some depth the workers without a stack

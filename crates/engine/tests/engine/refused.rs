@@ -158,6 +158,10 @@ fn code_that_panics_elsewhere_ends_its_worker_alone() {
         Worker::new("setup_owner").setup_owner(|| panic!("setup_owner")),
         Worker::new("setup").setup(|| panic!("setup")),
         Worker::new("run").in_fiber().run(|_| panic!("run")),
+        Worker::new("lock")
+            .owns(|| World(0))
+            .in_fiber()
+            .run(|context| context.lock(|_: &mut World| panic!("lock")).unwrap()),
         Worker::new("fiber")
             .in_fiber()
             .on(|_: &Ping| panic!("fiber")),
@@ -265,26 +269,6 @@ fn what_a_worker_has_captured_goes_with_it() {
     leads.remove().unwrap();
     let heard = within("the end of what it had", move || hears.recv());
     assert!(heard.is_err());
-}
-
-#[test]
-fn a_closure_that_panics_with_data_locked_ends_its_worker() {
-    let (_engine, scheduler) = only();
-    let worker = Worker::new("worker")
-        .owns(|| World(0))
-        .in_fiber()
-        .run(|context| {
-            let _ = context.lock(|world: &mut World| {
-                world.0 = 1;
-                panic!("half way");
-            });
-            unreachable!("the panic goes on");
-        });
-    let exit = Exit::Panicked {
-        during: "run",
-        message: "half way".into(),
-    };
-    assert_eq!(scheduler.add(worker).unwrap().ends(), exit);
 }
 
 #[test]

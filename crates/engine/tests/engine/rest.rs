@@ -102,14 +102,23 @@ fn d4_a_scheduler_hands_no_worker_more_than_it_runs_in_a_turn() {
 /// A worker waits for a task, and then for the end of one; meanwhile another scheduler polls.
 #[test]
 fn d4_a_worker_that_waits_for_a_task_is_not_polled() {
+    for in_fiber in [false, true] {
+        waits_without_a_poll(in_fiber);
+    }
+}
+
+fn waits_without_a_poll(in_fiber: bool) {
     let engine = engine();
     let (idle, polls) = (engine.start("idle"), engine.start("polls"));
     let gate = Arc::new(AtomicBool::new(false));
-    let asks = Worker::new("asks").receives::<Ping>().in_fiber();
-    let asks = asks.run(|context| {
+    let asks = Worker::new("asks").receives::<Ping>().run(|context| {
         drop(context.receive::<Ping>().unwrap());
         assert_eq!(context.complete(Pong).unwrap().ran, 1);
     });
+    let asks = match in_fiber {
+        true => asks.in_fiber(),
+        false => asks,
+    };
     let asks = idle.add(asks).unwrap();
     let opens = Arc::clone(&gate);
     let waits = move |_: &Pong, context: Context<'_>| {

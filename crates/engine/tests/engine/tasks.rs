@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 
 use crate::common::{EndsInTime, Logged, alone, engine, only, report, until, within};
 use filch_engine::{
-    Completed, Context, Engine, Exit, NestedError, Scheduler, SendError, WaitError, Worker,
+    Completed, Context, Engine, NestedError, Scheduler, SendError, WaitError, Worker,
 };
 
 #[derive(Clone)]
@@ -146,32 +146,6 @@ fn a_task_that_is_complete_has_been_dropped() {
 }
 
 #[test]
-fn d3_workers_come_and_go_and_the_others_still_get_every_task() {
-    let engine = engine();
-    let schedulers = ["first", "second"].map(|name| engine.start(name));
-    let log = Logged::new();
-    let stays = {
-        let log = log.clone();
-        Worker::new("stays").on(move |ping: &Ping| log.add(ping.0.to_string()))
-    };
-    schedulers[0].add(stays).unwrap();
-    for number in 0..20 {
-        let guests = schedulers.each_ref().map(|scheduler| {
-            let guest = Worker::new("guest").on(|_: &Ping| {});
-            scheduler.add(guest).unwrap()
-        });
-        assert_eq!(engine.broadcast(Ping(number)), 2);
-        for guest in guests {
-            guest.remove().unwrap();
-            assert_eq!(guest.ends(), Exit::Removed);
-        }
-    }
-    engine.complete(Ping(20));
-    let expected: Vec<_> = (0..=20).map(|number| number.to_string()).collect();
-    assert_eq!(log.take(), expected);
-}
-
-#[test]
 fn d10_a_task_sends_a_task_on() {
     let engine = engine();
     let (first, second) = (engine.start("first"), engine.start("second"));
@@ -211,30 +185,6 @@ fn d10_a_task_waits_until_another_one_is_done() {
         let done = "Ok(Completed { ran: 2, dropped: 0 })";
         assert_eq!(log.take(), ["7", "7", done]);
     }
-}
-
-#[test]
-fn d10_a_run_waits_until_a_condition_holds() {
-    let engine = engine();
-    let (first, second) = (engine.start("first"), engine.start("second"));
-    let count = Arc::new(AtomicUsize::new(0));
-    let seen = Arc::clone(&count);
-    let waits = Worker::new("waits").in_fiber().run(move |context| {
-        context
-            .wait_until(|| seen.load(Ordering::Acquire) == 3)
-            .unwrap();
-        assert_eq!(seen.load(Ordering::Acquire), 3);
-    });
-    let waits = first.add(waits).unwrap();
-    let counts = Worker::new("counts").on(move |_: &Ping| {
-        count.fetch_add(1, Ordering::Release);
-    });
-    second.add(counts).unwrap();
-    for _ in 0..3 {
-        assert!(waits.exit().is_none());
-        engine.broadcast(Ping(0));
-    }
-    assert_eq!(waits.ends().to_string(), "it has finished");
 }
 
 #[test]

@@ -42,36 +42,6 @@ fn tasks_run_beside_a_blocking_call() {
     );
 }
 
-/// The deque of the processor that is given away is run meanwhile, too.
-#[test]
-fn the_own_deque_goes_on_during_the_call() {
-    let (pool, machines) = started(processors(1));
-    let (done, is_done) = mpsc::channel();
-    pool.inject(job(move |pool| {
-        let (to, from) = mpsc::channel();
-        pool.schedule(job(move |_| to.send("from the deque").unwrap()));
-        done.send(pool.blocking(|| from.recv().unwrap())).unwrap();
-    }));
-    assert_eq!(is_done.recv(), Ok("from the deque"));
-    finish(&pool, machines);
-}
-
-#[test]
-fn what_is_scheduled_inside_the_call_runs() {
-    let (pool, machines) = started(processors(1));
-    let (done, is_done) = mpsc::channel();
-    pool.inject(job(move |pool| {
-        let answer = pool.blocking(|| {
-            let (to, from) = mpsc::channel();
-            pool.schedule(job(move |_| to.send(7).unwrap()));
-            from.recv().unwrap()
-        });
-        done.send(answer).unwrap();
-    }));
-    assert_eq!(is_done.recv(), Ok(7));
-    finish(&pool, machines);
-}
-
 #[test]
 fn nested_and_outside_calls_just_run() {
     let (pool, machines) = started(processors(2));
@@ -233,25 +203,6 @@ fn calls_that_never_end_do_not_starve_the_queue() {
     assert!(ran_after <= 2 * 16, "after {ran_after} calls");
 }
 
-/// A task that blocks unannounced keeps its processor; the other processor runs everything else.
-#[test]
-fn a_task_that_blocks_unannounced_costs_one_processor() {
-    let (pool, machines) = started(processors(2));
-    let (to, from) = mpsc::channel();
-    let (done, is_done) = mpsc::channel();
-    pool.inject(job(move |_| {
-        let sum: usize = from.iter().sum();
-        done.send(sum).unwrap();
-    }));
-    for number in 1..=100 {
-        let to = to.clone();
-        pool.inject(job(move |_| to.send(number).unwrap()));
-    }
-    drop(to);
-    assert_eq!(is_done.recv(), Ok(5050));
-    finish(&pool, machines);
-}
-
 /// A task that blocks over and over beside no other: its processor waits for it, and no other
 /// thread is woken for it.
 #[test]
@@ -318,41 +269,6 @@ fn a_call_that_outlasts_the_pool() {
     machines.join();
     assert_eq!(is_done.iter().count(), 40);
     assert_eq!(pool.threads().threads, 0);
-}
-
-/// One processor runs a task that waits, unannounced, for another one that it has made: the only
-/// one in its deque, which a search spares at first. While the other processor searches, a thread
-/// comes back from a call and waits for a processor, and no search goes on beside a thread that
-/// waits. The task is taken all the same. A failure: it hangs, and the searcher goes to sleep and
-/// is woken for ever.
-#[test]
-fn a_search_that_gives_way_leaves_no_task_behind() {
-    let (pool, machines) = started(processors(2).max_processors(2));
-    for round in 0..2000 {
-        let (called, is_called) = mpsc::channel();
-        let go = Arc::new(AtomicBool::new(false));
-        let gone = Arc::clone(&go);
-        pool.inject(job(move |pool| {
-            pool.blocking(|| {
-                called.send(()).unwrap();
-                while !gone.load(Ordering::Acquire) {
-                    std::thread::yield_now();
-                }
-            });
-        }));
-        is_called.recv().unwrap();
-        pool.inject(job(move |pool| {
-            // Until the other processor sleeps.
-            (0..20).for_each(|_| std::thread::yield_now());
-            let (to, from) = mpsc::channel();
-            pool.schedule(job(move |_| to.send(()).unwrap()));
-            (0..40 * (round % 20)).for_each(|_| std::hint::spin_loop());
-            go.store(true, Ordering::Release);
-            from.recv().unwrap();
-        }));
-        pool.wait_quiescent(None).unwrap();
-    }
-    finish(&pool, machines);
 }
 
 /// A millisecond later each time.

@@ -2,13 +2,13 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, ThreadId};
 
 use filch_processors::{BoundId, Config, Machines, Processors, Runner};
 
-use crate::pool::processors;
+use crate::pool::{finish, processors};
 
 pub(crate) type Pool = Processors<Task>;
 
@@ -49,12 +49,6 @@ pub(crate) fn started(config: Config) -> (Arc<Pool>, Machines) {
     let pool = Pool::new(config).unwrap();
     let machines = Processors::start(&pool, Arc::new(Tasks)).unwrap();
     (pool, machines)
-}
-
-pub(crate) fn finish(pool: &Arc<Pool>, machines: Machines) {
-    pool.stop();
-    machines.join();
-    assert_eq!(pool.threads().threads, 0);
 }
 
 thread_local! {
@@ -308,59 +302,4 @@ fn a_bound_call_outlasts_the_pool() {
         assert_ne!(one.one_thread(4), other.one_thread(3));
         assert_eq!(pool.threads().threads, 0);
     }
-}
-
-/// Bound tasks go on while the number of processors changes.
-#[test]
-fn bound_tasks_and_resizes() {
-    let (pool, machines) = started(processors(2).max_processors(4));
-    let threads = [(); 3].map(|()| Processors::reserve_thread(&pool).unwrap());
-    let witnesses: Vec<Witness> = threads.iter().map(|_| Witness::default()).collect();
-    const TASKS: usize = 3_000;
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
-                for count in [1, 4, 2, 3] {
-                    pool.resize(count).unwrap();
-                    thread::yield_now();
-                }
-            }
-        });
-        for number in 0..TASKS {
-            let (id, witness) = (threads[number % 3].id(), witnesses[number % 3].clone());
-            pool.inject(bound(id, move |pool| {
-                witness.note();
-                if number % 11 == 0 {
-                    pool.blocking(thread::yield_now);
-                }
-            }));
-        }
-        pool.wait_quiescent(None).unwrap();
-        over.store(true, Ordering::Relaxed);
-    });
-    let distinct: HashSet<ThreadId> = witnesses
-        .iter()
-        .map(|witness| witness.one_thread(TASKS / 3))
-        .collect();
-    assert_eq!(distinct.len(), 3);
-    finish(&pool, machines);
-}
-
-/// A bound task panics: its thread goes on.
-#[test]
-fn a_panic_does_not_cost_the_thread() {
-    let (pool, machines) = started(processors(1));
-    let thread = Processors::reserve_thread(&pool).unwrap();
-    let witness = Witness::default();
-    for _ in 0..3 {
-        let witness = witness.clone();
-        pool.inject(bound(thread.id(), move |_| {
-            witness.note();
-            std::panic::panic_any("wanted by the test");
-        }));
-    }
-    pool.wait_quiescent(None).unwrap();
-    witness.one_thread(3);
-    finish(&pool, machines);
 }

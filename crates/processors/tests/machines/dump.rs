@@ -5,6 +5,8 @@ use std::sync::{Arc, mpsc};
 
 use filch_processors::{BoundId, BoundThread, Config, Machines, Processors, Runner};
 
+use crate::pool::{finish, processors};
+
 type Pool = Processors<Named>;
 
 struct Named {
@@ -69,7 +71,7 @@ fn dump_with(pool: &Pool, wanted: &[&str]) -> String {
 /// ever. Both are named.
 #[test]
 fn a_call_that_waits_for_a_task_that_cannot_run() {
-    let (pool, machines) = started(Config::default().processors(2).thread_name("hung"));
+    let (pool, machines) = started(processors(2).thread_name("hung"));
     let thread = Processors::reserve_thread(&pool).unwrap();
     let to = Some(thread.id());
     let (answer, answered) = mpsc::channel();
@@ -91,15 +93,14 @@ fn a_call_that_waits_for_a_task_that_cannot_run() {
         &["hung-2: waits for a task that is bound to it, bound"],
     );
     assert!(!dump.contains("order"), "nothing runs any more: {dump}");
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }
 
 /// All threads there may be are taken: a blocking call keeps the only processor, and waits for what
 /// is in its deque.
 #[test]
 fn a_call_that_keeps_its_processor() {
-    let config = Config::default().processors(1).max_processors(1);
+    let config = processors(1).max_processors(1);
     let (pool, machines) = started(config.thread_limit(1).thread_name("kept"));
     let (answer, answered) = mpsc::channel();
     let way_out = answer.clone();
@@ -125,15 +126,14 @@ fn a_call_that_keeps_its_processor() {
     );
     way_out.send(()).unwrap();
     pool.wait_quiescent(None).unwrap();
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }
 
 /// A call is back while another task has the only processor: the dump tells it from one that is
 /// still in its call.
 #[test]
 fn a_call_that_is_back_waits_for_a_processor() {
-    let (pool, machines) = started(Config::default().processors(1).thread_name("wait"));
+    let (pool, machines) = started(processors(1).thread_name("wait"));
     let (answer, answered) = mpsc::channel();
     pool.inject(named(5, None, move |pool| {
         pool.inject(named(6, None, move |pool| {
@@ -144,15 +144,14 @@ fn a_call_that_is_back_waits_for_a_processor() {
         pool.blocking(|| answered.recv().unwrap());
     }));
     pool.wait_quiescent(None).unwrap();
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }
 
 /// A call comes back at once, and takes its processor from the thread that had been started to wait
 /// with it. A failure: the dump says that the other one has it.
 #[test]
 fn who_is_back_from_a_call_has_the_processor() {
-    let (pool, machines) = started(Config::default().processors(1).thread_name("back"));
+    let (pool, machines) = started(processors(1).thread_name("back"));
     let (give, take) = mpsc::channel();
     pool.inject(named(3, None, move |pool| {
         pool.blocking(|| {});
@@ -164,14 +163,13 @@ fn who_is_back_from_a_call_has_the_processor() {
         dump.contains("back-0: runs (order 3), processor 0"),
         "{dump}"
     );
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }
 
 /// The thread that has found a bound task has handed its processor over.
 #[test]
 fn who_runs_a_bound_task_has_the_processor() {
-    let (pool, machines) = started(Config::default().processors(1).thread_name("bound"));
+    let (pool, machines) = started(processors(1).thread_name("bound"));
     let thread = Processors::reserve_thread(&pool).unwrap();
     let (answer, answered) = mpsc::channel::<()>();
     pool.inject(named(3, Some(thread.id()), move |_| {
@@ -187,6 +185,5 @@ fn who_runs_a_bound_task_has_the_processor() {
     );
     answer.send(()).unwrap();
     pool.wait_quiescent(None).unwrap();
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }

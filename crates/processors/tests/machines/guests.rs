@@ -9,7 +9,7 @@ use filch_processors::{
     Awaited, BoundId, Config, ExternalTask, Inside, Machines, Processors, Runner, Source,
 };
 
-use crate::pool::processors;
+use crate::pool::{finish, processors};
 
 type Pool = Processors<Task>;
 
@@ -95,11 +95,6 @@ pub(crate) fn idle(config: Config) -> (Arc<Pool>, Machines) {
     let machines = Processors::start(&pool, Arc::new(Tasks)).unwrap();
     pool.wait_quiescent(None).unwrap();
     (pool, machines)
-}
-
-pub(crate) fn finish(pool: &Arc<Pool>, machines: Machines) {
-    pool.stop();
-    machines.join();
 }
 
 /// A task that says on which thread it runs.

@@ -1,7 +1,7 @@
 //! Guests, and the tasks of others.
 
-use crate::guests::{Waits, finish, idle, own, stopped, task, telling};
-use crate::pool::processors;
+use crate::guests::{Waits, idle, own, stopped, task, telling};
+use crate::pool::{finish, processors};
 
 /// The caller might hold a lock that those want. A failure: what the task has made runnable runs on
 /// the caller's thread, or never.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use filch_processors::{BoundId, Config, NeverQuiescent, Processors, Runner};
 
-use crate::pool::{processors, takes};
+use crate::pool::{finish, processors, takes};
 
 type Pool = Processors<Task>;
 
@@ -164,8 +164,7 @@ fn a_substitute_without_scratch_is_as_good_as_refused() {
         say.send("ran meanwhile").unwrap();
     }));
     assert_eq!(ran.recv(), Ok("ran meanwhile"));
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }
 
 /// Its tasks run on another thread. A failure: they wait for it.
@@ -190,8 +189,7 @@ fn a_bound_thread_without_scratch_is_released() {
         drop(thread);
     }
     assert_eq!(pool.resize(3).unwrap(), 1);
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }
 
 /// On the only processor, by whichever hook. A failure: the next task does not run.
@@ -210,8 +208,7 @@ fn a_hook_that_panics_costs_its_task() {
         assert!(ran.recv().is_err(), "its task is dropped");
         assert_eq!(pool.stats()[0].panicked, index as u64 + 1);
     }
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }
 
 /// The same on a thread that tasks are bound to, which gives the processor back after them.
@@ -242,8 +239,7 @@ fn a_hook_that_panics_on_a_bound_thread_costs_its_task() {
     }
     assert_eq!(pool.stats()[0].panicked, 2);
     drop(thread);
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }
 
 /// A failure: the dump panics, or leaves a lock behind that nobody lets go of.
@@ -269,6 +265,5 @@ fn a_description_that_panics_is_shown() {
         assert!(dump.contains("words fail me"), "{dump}");
     }
     to.send(()).unwrap();
-    pool.stop();
-    machines.join();
+    finish(&pool, machines);
 }

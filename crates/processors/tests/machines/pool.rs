@@ -39,9 +39,11 @@ pub(crate) fn processors(count: usize) -> Config {
     Config::default().processors(count)
 }
 
-pub(crate) fn finish(pool: &Arc<Pool>, machines: Machines) {
+/// Stops any pool, and waits for its threads, all of which leave.
+pub(crate) fn finish<T: Send + 'static>(pool: &Arc<Processors<T>>, machines: Machines) {
     pool.stop();
     machines.join();
+    assert_eq!(pool.threads().threads, 0);
 }
 
 /// Work that takes so long, and lets other threads have the core.

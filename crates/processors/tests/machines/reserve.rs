@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use filch_processors::{BoundThread, PoolError, Processors};
 
-use crate::bound::{Pool, Task, Tasks, bound, finish, free, started};
-use crate::pool::processors;
+use crate::bound::{Pool, Task, Tasks, bound, free, started};
+use crate::pool::{finish, processors};
 
 /// Much longer than anything takes that does not hang.
 const HANGS: Duration = Duration::from_secs(60);

@@ -109,42 +109,6 @@ fn resizes_under_load_lose_nothing() {
     finish(&pool, machines);
 }
 
-/// A shrink has made a processor surplus, and the pool is stopped, while it still runs a task,
-/// which then schedules another: it goes to a thread that has waited with nothing to do.
-#[test]
-fn a_processor_too_many_of_a_pool_that_stops() {
-    let (pool, machines) = started(processors(2));
-    let ran = Arc::new(AtomicBool::new(false));
-    // One of two tasks that meet runs on the second processor.
-    let together = Arc::new(Barrier::new(2));
-    let mut gates = Vec::new();
-    for _ in 0..2 {
-        let (open, gate) = mpsc::channel::<()>();
-        gates.push(open);
-        let (together, ran) = (Arc::clone(&together), Arc::clone(&ran));
-        pool.inject(job(move |pool| {
-            together.wait();
-            if pool.current() == Some(1) {
-                // Until the pool has been stopped.
-                let _ = gate.recv();
-                pool.schedule(job(move |_| ran.store(true, Ordering::Relaxed)));
-            }
-        }));
-    }
-    // Not stopped before both run: the shrink is of a busy pool.
-    while pool.stats().iter().map(|stats| stats.run).sum::<u64>() < 2 {
-        std::thread::yield_now();
-    }
-    pool.resize(1).unwrap();
-    pool.stop();
-    drop(gates);
-    machines.join();
-    assert!(
-        ran.load(Ordering::Relaxed),
-        "scheduled by a running task, never run"
-    );
-}
-
 /// A task on a surplus processor makes another one and waits for it, while the only processor that
 /// is to stay sleeps. A failure: it hangs, because no thread is woken, as if the only active
 /// processor were the task's.

@@ -53,28 +53,6 @@ fn parks(pool: &Pool) -> usize {
     pool.stats().iter().map(parks).sum()
 }
 
-/// Two threads sleep; then there are many external tasks, and one thread is told. A failure:
-/// whenever one thread wakes the other for an external task, it may not search itself, as the other
-/// one counts as searching; so it sleeps beside the rest, and is woken for the next external task
-/// in return.
-#[test]
-fn two_processors_do_not_wake_each_other_for_each_external_task() {
-    const WAVES: usize = 100;
-    const COUNT: usize = 2_000;
-    let (pool, machines) = started(processors(2));
-    let source = attached(&pool);
-    for _ in 0..WAVES {
-        pool.wait_quiescent(None).unwrap();
-        source.left.store(COUNT, Ordering::Relaxed);
-        pool.notify();
-    }
-    pool.wait_quiescent(None).unwrap();
-    let parks = parks(&pool);
-    finish(&pool, machines);
-    assert_eq!(source.ran.load(Ordering::Relaxed), WAVES * COUNT);
-    assert!(parks <= 5 * WAVES, "{parks} times asleep in {WAVES} waves");
-}
-
 /// A task leaves another one behind when it blocks, and a thread is woken for it, over and over. A
 /// failure: while that comes, tasks are there, so that an external task would take a search, and it
 /// counts as searching, so that the other processor may not search, and sleeps beside the external

@@ -4,7 +4,7 @@ use std::env;
 use std::process::Command;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Instant;
 
 use filch_injector::Injector;
@@ -144,25 +144,6 @@ fn a_second_source_is_refused() {
     let second = Arc::new(Closures::default());
     let refused = pool.attach(second).unwrap_err();
     assert!(refused.to_string().contains("already"), "{refused}");
-}
-
-/// The threads sleep when the source comes, with external tasks in it. A failure: a hang, as nobody
-/// has woken them.
-#[test]
-fn what_is_in_a_source_when_it_is_attached_runs() {
-    for _ in 0..100 {
-        let (pool, machines) = started(processors(2));
-        pool.wait_quiescent(None).unwrap();
-        let source = Arc::new(Closures::default());
-        let meeting = Arc::new(Barrier::new(3));
-        for _ in 0..2 {
-            let meeting = Arc::clone(&meeting);
-            source.put(move || _ = meeting.wait());
-        }
-        pool.attach(source).unwrap();
-        meeting.wait();
-        finish(&pool, machines);
-    }
 }
 
 /// A failure: the thread is gone; or the panic is taken for another external task's.

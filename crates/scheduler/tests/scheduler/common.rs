@@ -38,6 +38,18 @@ pub(crate) enum Command {
     Give(std::sync::mpsc::Sender<Completion<Test>>),
 }
 
+/// A protocol whose messages are counted while they live.
+pub(crate) enum Counted {}
+
+impl Protocol for Counted {
+    type Input = ();
+    type Message = Arc<()>;
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
+}
+
 pub(crate) fn handle(command: Command, completion: Completion<Test>) {
     match command {
         Command::Echo(value) => completion.complete(value),

@@ -4,8 +4,8 @@
 use std::sync::{Arc, mpsc};
 
 use crate::backlog::gated;
-use crate::common::{Command, scheduler, start};
-use filch_scheduler::{Event, Events, Protocol, Scheduler, from_fn};
+use crate::common::{Command, Counted, scheduler, start};
+use filch_scheduler::{Event, Events, Scheduler, from_fn};
 
 /// More than a step gets while their cost is unknown, and no more than a step may get.
 const SOME: u64 = 40;
@@ -59,18 +59,6 @@ fn a_completion_comes_first_where_one_is_waited_for() {
     other_go_on.send(()).unwrap();
     completions.recv().unwrap().complete(0);
     process.join().unwrap();
-}
-
-/// Messages that are counted while they live.
-enum Counted {}
-
-impl Protocol for Counted {
-    type Input = ();
-    type Message = Arc<()>;
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
 }
 
 /// The step with the one event fails: the process ends, and all events are dropped.

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
+    Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler,
     StepOutput, SubmitError,
 };
 
@@ -252,20 +252,4 @@ fn a_reply_that_panics_and_that_nobody_waits_for() {
     assert_eq!(scheduler.execute(process, "", ()).unwrap().0, 1);
     completions.recv().unwrap().complete(ARMED);
     assert_works(&scheduler);
-}
-
-#[test]
-fn a_pid_of_another_scheduler_is_unknown() {
-    let (one, other) = (scheduler(), scheduler());
-    let idle = || {
-        villain(|_, out| {
-            out.idle();
-            Ok(())
-        })
-    };
-    let mine: Pid = one.submit(idle(), "", ()).unwrap().pid();
-    let theirs: Pid = other.submit(idle(), "", ()).unwrap().pid();
-    assert_ne!(mine, theirs);
-    assert!(other.send(mine, DUD).is_err());
-    other.send(theirs, DUD).unwrap();
 }

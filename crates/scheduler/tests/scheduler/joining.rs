@@ -1,13 +1,15 @@
 //! Learning the end of a process without waiting for it: trying, limits, calls at the end, and
 //! children as commands.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
-use filch_scheduler::{Completion, Event, JoinError, ProcessError, Protocol, Scheduler};
+use filch_scheduler::{
+    Completion, Context, Event, Events, InitError, JoinError, Process, ProcessError, Protocol,
+    Scheduler, StepOutput, from_fn,
+};
 
 use crate::common::{Command, scheduler, scripted, start, summing, until, waiting};
 
@@ -88,24 +90,6 @@ fn who_joins_runs_nothing_else() {
     }
 }
 
-/// The call is registered while the process ends: it is called once, in any order.
-#[test]
-fn watching_races_with_the_end() {
-    let scheduler = scheduler(2);
-    let calls: Arc<Vec<AtomicUsize>> = Arc::new((0..5_000).map(|_| AtomicUsize::new(0)).collect());
-    for number in 0..calls.len() {
-        let process = scripted(move |_, _, out| out.done(number as u64));
-        let calls = Arc::clone(&calls);
-        let process = scheduler.submit(process, "run", 0).unwrap();
-        process.on_exit(move |exit| {
-            assert_eq!(exit.unwrap(), number as u64);
-            calls[number].fetch_add(1, Ordering::Relaxed);
-        });
-    }
-    scheduler.shutdown(Duration::MAX).unwrap();
-    assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) == 1));
-}
-
 /// A process is told by a message how another one ended, on the only worker there is.
 #[test]
 fn a_process_learns_of_anothers_end_without_waiting() {
@@ -145,7 +129,7 @@ enum Child {
 }
 
 impl Protocol for Family {
-    type Input = Child;
+    type Input = ();
     type Message = ();
     type Command = Child;
     type Reply = u64;
@@ -153,32 +137,26 @@ impl Protocol for Family {
     type Error = String;
 }
 
-struct Member(Option<Child>);
+struct Member(Child);
 
-impl filch_scheduler::Process<Family> for Member {
-    fn init(
-        &mut self,
-        _: &filch_scheduler::Context<'_, Family>,
-        _: &str,
-        child: Child,
-    ) -> Result<(), filch_scheduler::InitError<Family>> {
-        if matches!(child, Child::RefusesToStart) {
-            return Err(filch_scheduler::InitError::Failed("not I".to_owned()));
+impl Process<Family> for Member {
+    fn init(&mut self, _: &Context<'_, Family>, _: &str, (): ()) -> Result<(), InitError<Family>> {
+        match self.0 {
+            Child::RefusesToStart => Err(InitError::Failed("not I".to_owned())),
+            _ => Ok(()),
         }
-        self.0 = Some(child);
-        Ok(())
     }
 
     fn step(
         &mut self,
-        _: &filch_scheduler::Context<'_, Family>,
-        _: filch_scheduler::Events<'_, Family>,
-        out: &mut filch_scheduler::StepOutput<Family>,
+        _: &Context<'_, Family>,
+        _: Events<'_, Family>,
+        out: &mut StepOutput<Family>,
     ) -> Result<(), String> {
-        match self.0.take() {
-            Some(Child::Adds(number)) => out.done(number + 1),
-            Some(Child::Fails) => return Err("the child's failure".to_owned()),
-            Some(Child::Panics) => panic!("the child's panic"),
+        match self.0 {
+            Child::Adds(number) => out.done(number + 1),
+            Child::Fails => return Err("the child's failure".to_owned()),
+            Child::Panics => panic!("the child's panic"),
             _ => out.done(0),
         }
         Ok(())
@@ -186,39 +164,23 @@ impl filch_scheduler::Process<Family> for Member {
 }
 
 /// Yields the command, and is done with the reply or fails with the error's text.
-struct Parent(Option<Child>);
-
-impl filch_scheduler::Process<Family> for Parent {
-    fn init(
-        &mut self,
-        _: &filch_scheduler::Context<'_, Family>,
-        _: &str,
-        child: Child,
-    ) -> Result<(), filch_scheduler::InitError<Family>> {
-        self.0 = Some(child);
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &filch_scheduler::Context<'_, Family>,
-        mut events: filch_scheduler::Events<'_, Family>,
-        out: &mut filch_scheduler::StepOutput<Family>,
-    ) -> Result<(), String> {
-        if let Some(child) = self.0.take() {
+fn parent(child: Child) -> impl Process<Family> {
+    let mut child = Some(child);
+    from_fn(move |_, mut events, out| {
+        if let Some(child) = child.take() {
             out.yield_command(1, child);
             out.wait();
         } else if let Some(Event::Completed { tag: 1, result }) = events.next() {
             out.done(result.map_err(|error| error.to_string())?);
         }
         Ok(())
-    }
+    })
 }
 
 fn bring_up(child: Child, completion: Completion<Family>) {
     let unspeakable = matches!(child, Child::Unspeakable);
     let parent = completion.pid();
-    let pid = filch_actors::execute_for(completion, Member(None), "", child, move |exit| {
+    let pid = filch_actors::execute_for(completion, Member(child), "", (), move |exit| {
         assert!(!unspeakable, "the reply's panic");
         exit.map_err(|error| error.to_string())
     });
@@ -233,28 +195,21 @@ fn a_child_is_a_command() {
         .handler(bring_up)
         .build()
         .unwrap();
-    let run = |child| match scheduler.execute(Parent(None), "", child) {
+    let run = |child| match scheduler.execute(parent(child), "", ()) {
         Ok(reply) => Ok(reply),
         Err(ExecuteError::Process(ProcessError::Failed(message))) => Err(message),
         Err(error) => panic!("{error}"),
     };
     assert_eq!(run(Child::Adds(41)), Ok(42));
-    assert!(
-        run(Child::Fails)
-            .unwrap_err()
-            .contains("the child's failure")
-    );
-    assert!(
-        run(Child::Panics)
-            .unwrap_err()
-            .contains("the child's panic")
-    );
-    assert!(run(Child::RefusesToStart).unwrap_err().contains("not I"));
-    assert!(
-        run(Child::Unspeakable)
-            .unwrap_err()
-            .contains("the reply's panic")
-    );
+    for (child, why) in [
+        (Child::Fails, "the child's failure"),
+        (Child::Panics, "the child's panic"),
+        (Child::RefusesToStart, "not I"),
+        (Child::Unspeakable, "the reply's panic"),
+    ] {
+        let error = run(child).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
     drop(scheduler);
 
     let scheduler = Scheduler::<Family>::builder()
@@ -263,13 +218,10 @@ fn a_child_is_a_command() {
         .handler(bring_up)
         .build()
         .unwrap();
-    let refused = scheduler
-        .execute(Parent(None), "", Child::Adds(1))
-        .unwrap_err();
+    let refused = scheduler.execute(parent(Child::Adds(1)), "", ());
+    let refused = refused.unwrap_err().to_string();
     assert!(
-        refused
-            .to_string()
-            .contains("the limit of 1 live processes"),
+        refused.contains("the limit of 1 live processes"),
         "{refused}"
     );
 }

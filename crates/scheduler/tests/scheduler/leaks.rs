@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{
-    Command, Test, beginning, scheduler, scripted, start, summing, until_dropped, waiting,
+    Command, Counted, Test, beginning, scheduler, scripted, start, until_dropped, waiting,
 };
 use filch_actors::prelude::*;
 use filch_scheduler::{
     Completion, Door, JoinError, MailboxPolicy, ProcessError, Protocol, Scheduler, SendError,
-    StepOutput, SubmitError, TellSender, Undelivered, from_fn,
+    StepOutput, TellSender, Undelivered, from_fn,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -200,52 +200,17 @@ fn a_scheduler_that_is_dropped_by_its_worker_when_nobody_lives() {
     until_dropped(&weak);
 }
 
-/// The places of processes that ended are used again: a limit of one admits any number, one after
-/// another.
-#[test]
-fn a_limit_of_one_admits_any_number_one_after_another() {
-    let scheduler = Scheduler::<Test>::builder()
-        .workers(2)
-        .limit(1)
-        .build()
-        .unwrap();
-    for value in 0..2_000 {
-        let process = scheduler.submit(summing(1), "run", 0).unwrap();
-        assert!(matches!(
-            scheduler.submit(waiting(), "run", 0),
-            Err(SubmitError::NotAdmitted(
-                filch_scheduler::NotAdmitted::LimitReached(_),
-                _
-            ))
-        ));
-        scheduler.send(process.pid(), (0, value)).unwrap();
-        assert_eq!(process.join().unwrap(), value);
-    }
-}
-
-/// Messages that are counted.
-enum Shared {}
-
-impl Protocol for Shared {
-    type Input = ();
-    type Message = Arc<()>;
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
-
 /// It panics in the middle of a backlog.
 #[test]
 fn what_a_panic_leaves_is_dropped() {
-    let scheduler = Scheduler::<Shared>::builder()
+    let scheduler = Scheduler::<Counted>::builder()
         .workers(1)
         .events_per_step(5)
         .build()
         .unwrap();
     let message = Arc::new(());
     let mut left = 3;
-    let fragile = from_fn(move |_, events, out: &mut StepOutput<Shared>| {
+    let fragile = from_fn(move |_, events, out: &mut StepOutput<Counted>| {
         left -= u32::from(events.len() > 0);
         assert!(left > 0, "enough");
         out.idle();

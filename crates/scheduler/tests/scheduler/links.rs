@@ -154,11 +154,11 @@ fn unlinked_and_linked_to_itself() {
     assert_eq!(other.join().unwrap(), 3);
 }
 
-/// The end of the other is in the process's queue when it unlinks the two. A failure: it ends by
-/// that, or is told of it.
+/// The end of the other is in the process's queue when it ends their link, or its monitor. A
+/// failure: it ends by that, or is told of it.
 #[test]
-fn an_unlink_in_a_step_holds_for_all_later_ones() {
-    for traps in [false, true] {
+fn a_watch_that_is_ended_in_a_step_is_over_for_all_later_ones() {
+    for (links, traps) in [(false, false), (true, false), (true, true)] {
         let scheduler = scheduler(2);
         let watched = scheduler.submit(waiting(), "run", 0).unwrap();
         let (listener, told) = listening();
@@ -172,12 +172,16 @@ fn an_unlink_in_a_step_holds_for_all_later_ones() {
                 return Ok(());
             }
             asked = true;
-            let link = context.link(pid);
+            let watch = if links {
+                context.link(pid)
+            } else {
+                context.monitor(pid)
+            };
             // Told second.
             context.handle().monitor(other, pid);
             context.terminate(pid).unwrap();
             told.recv().unwrap();
-            assert!(!link.cancel());
+            assert!(!watch.cancel());
             out.go_on();
             Ok(())
         });

@@ -141,36 +141,6 @@ fn a_down_does_not_end_a_wait_for_commands() {
     assert_eq!(watcher.join().unwrap(), 1);
 }
 
-/// The event is in the watcher's queue when it stops listening.
-#[test]
-fn a_demonitor_in_a_step_holds_for_all_later_ones() {
-    let scheduler = scheduler(2);
-    let watched = scheduler.submit(mortal(), "run", 0).unwrap();
-    let pid = watched.pid();
-    let (listener, told) = listening();
-    let listener = scheduler.submit(listener, "run", 0).unwrap();
-    let other = listener.pid();
-    let mut asked = false;
-    let watcher = scripted(move |context, events, out| {
-        assert!(events.is_empty(), "{events:?}");
-        if asked {
-            out.done(1);
-            return Ok(());
-        }
-        asked = true;
-        let monitor = context.monitor(pid);
-        // Told second.
-        context.handle().monitor(other, pid);
-        context.terminate(pid).unwrap();
-        told.recv().unwrap();
-        assert!(!monitor.cancel());
-        out.go_on();
-        Ok(())
-    });
-    assert_eq!(scheduler.execute(watcher, "run", 0).unwrap(), 1);
-    assert!(watched.join().is_err());
-}
-
 #[test]
 fn who_watches_itself_or_is_gone_is_told_nothing() {
     let scheduler = scheduler(2);
@@ -206,43 +176,4 @@ fn one_that_never_starts() {
         reason,
         ExitReason::NotStarted("init failed: not today".into())
     );
-}
-
-/// Two threads monitor processes that end by a message: each monitor is told once.
-#[test]
-fn monitors_race_with_ends() {
-    const PROCESSES: usize = 2_000;
-    let scheduler = scheduler(2);
-    let (watcher, told) = listening();
-    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
-    let watched: Vec<_> = (0..PROCESSES)
-        .map(|_| scheduler.submit(mortal(), "run", 0).unwrap().pid())
-        .collect();
-    let mut monitors: Vec<Watch> = std::thread::scope(|scope| {
-        let watching = [0, 1].map(|_| {
-            let (handle, watched, by) = (scheduler.handle(), &watched, watcher.pid());
-            scope.spawn(move || {
-                let monitors = watched.iter().map(|&pid| handle.monitor(by, pid));
-                monitors.collect::<Vec<_>>()
-            })
-        });
-        for &pid in &watched {
-            scheduler.send(pid, (0, 0)).unwrap();
-        }
-        watching
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap())
-            .collect()
-    });
-    for _ in 0..2 * PROCESSES {
-        let (pid, monitor, reason) = told.recv().unwrap();
-        assert_eq!(pid, monitor.watched());
-        assert!(matches!(
-            reason,
-            ExitReason::Done | ExitReason::NoSuchProcess
-        ));
-        let index = monitors.iter().position(|one| *one == monitor);
-        monitors.swap_remove(index.expect("told once"));
-    }
-    assert!(monitors.is_empty());
 }

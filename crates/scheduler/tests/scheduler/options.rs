@@ -2,56 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
 
-use crate::common::{Command, assert_terminated, scheduler, scripted, start, summing, until};
+use crate::common::{Command, scheduler, scripted, start, summing, until};
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, SendError, Undelivered};
-
-#[test]
-fn one_message_more_than_the_limit_comes_back() {
-    let scheduler = scheduler(2);
-    let (entered, inside) = mpsc::channel();
-    let (go_on, gate) = mpsc::channel::<()>();
-    let process = scripted(move |_, events, out| {
-        entered.send(events.len()).unwrap();
-        gate.recv().unwrap();
-        if events.is_empty() {
-            out.idle();
-        } else {
-            out.done(events.len() as u64);
-        }
-    });
-    let process = scheduler
-        .submission(process, "run", 0)
-        .mailbox(3)
-        .submit()
-        .unwrap();
-    let pid = process.pid();
-    assert_eq!(inside.recv().unwrap(), 0);
-    (0..3).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
-    let SendError {
-        to,
-        reason,
-        message,
-        ..
-    } = scheduler.send(pid, (0, 3)).unwrap_err();
-    assert_eq!(
-        (to, reason, message),
-        (pid, Undelivered::Full { limit: 3 }, (0, 3))
-    );
-    go_on.send(()).unwrap();
-    // They have been given to a step: there is room again.
-    assert_eq!(inside.recv().unwrap(), 3);
-    (0..3).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
-    let full = scheduler.send(pid, (0, 3)).unwrap_err();
-    assert!(full.to_string().contains("is full"), "{full}");
-    go_on.send(()).unwrap();
-    assert_eq!(process.join().unwrap(), 3);
-    // It ended with a full mailbox, and is gone nevertheless.
-    let gone = scheduler.send(pid, (0, 3)).unwrap_err();
-    assert_eq!(gone.reason, Undelivered::NoSuchProcess);
-}
+use filch_scheduler::Undelivered;
 
 /// A completion outside keeps it in the table, and it is full: a sender that tries again until
 /// there is room would try for ever.
@@ -71,44 +25,16 @@ fn one_that_has_ended_is_gone_and_not_full() {
     let (pid, completion) = (process.pid(), completions.recv().unwrap());
     scheduler.send(pid, (0, 0)).unwrap();
     let full = scheduler.send(pid, (0, 0)).unwrap_err();
-    assert_eq!(full.reason, Undelivered::Full { limit: 1 });
+    assert_eq!(
+        (full.to, full.reason),
+        (pid, Undelivered::Full { limit: 1 })
+    );
+    assert!(full.to_string().contains("is full"), "{full}");
     scheduler.terminate(pid).unwrap();
     assert!(process.join().is_err());
     let gone = scheduler.send(pid, (0, 0)).unwrap_err();
     assert_eq!(gone.reason, Undelivered::NoSuchProcess);
     completion.complete(0);
-}
-
-#[test]
-fn completions_cancels_and_signals_are_accepted_always() {
-    let scheduler = scheduler(2);
-    let process = scripted(|context, events, out| {
-        if events.is_empty() {
-            context.monitor(context.pid());
-            (0..10).for_each(|tag| out.yield_command(tag, Command::Echo(tag)));
-        }
-        out.idle();
-        if events.iter().any(|event| matches!(event, Event::Cancel(_))) {
-            out.done(5);
-        }
-    });
-    let process = scheduler
-        .submission(process, "run", 0)
-        .mailbox(0)
-        .submit()
-        .unwrap();
-    let refused = scheduler.send(process.pid(), (0, 0)).unwrap_err();
-    assert_eq!(refused.reason, Undelivered::Full { limit: 0 });
-    let terminated = scheduler
-        .submission(summing(1), "run", 0)
-        .mailbox(0)
-        .submit()
-        .unwrap();
-    scheduler.terminate(terminated.pid()).unwrap();
-    assert_terminated(terminated.join());
-    let report = scheduler.shutdown(Duration::from_secs(30)).unwrap();
-    assert_eq!(report.aborted, 0);
-    assert_eq!(process.join().unwrap(), 5);
 }
 
 /// A limit belongs to the process, not to the slot that it lived in.

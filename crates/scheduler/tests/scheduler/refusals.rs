@@ -6,67 +6,41 @@ use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, wa
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    BuildError, ExitReason, InitError, JoinError, Pid, PoolError, ProcessError, Scheduler,
-    SubmitError,
+    BuildError, Builder, InitError, Pid, PoolError, ProcessError, Scheduler, SubmitError,
 };
 
 #[test]
-fn no_workers() {
-    let error = Scheduler::<Test>::builder().workers(0).build().unwrap_err();
-    assert!(matches!(
-        error,
-        BuildError::Processors(PoolError::NoProcessors)
-    ));
+fn numbers_that_no_scheduler_can_have() {
+    use BuildError::{Processors, ZeroEventsPerStep, ZeroLimit};
+    let builder = Scheduler::<Test>::builder;
+    let refused = |builder: Builder<Test>| builder.build().unwrap_err();
+    let error = refused(builder().workers(0));
     assert_eq!(
         error.to_string(),
         "cannot start the workers: 0 processors can run nothing: ask for at least 1"
     );
-}
-
-#[test]
-fn steps_without_events() {
-    let builder = Scheduler::<Test>::builder().events_per_step(0);
-    let error = builder.build().unwrap_err();
-    assert!(matches!(error, BuildError::ZeroEventsPerStep));
-    assert_eq!(
-        error.to_string(),
-        "a step of 0 events delivers none: give each at least 1"
-    );
-}
-
-#[test]
-fn absurdly_many_workers() {
-    let error = Scheduler::<Test>::builder()
-        .workers(usize::MAX)
-        .build()
-        .unwrap_err();
+    assert!(matches!(error, Processors(PoolError::NoProcessors)));
     assert!(matches!(
-        error,
-        BuildError::Processors(PoolError::TooManyProcessors {
+        refused(builder().workers(usize::MAX)),
+        Processors(PoolError::TooManyProcessors {
             asked: usize::MAX,
             max: 65_534
         })
     ));
-}
-
-#[test]
-fn fewer_threads_than_workers() {
-    let builder = Scheduler::<Test>::builder().threads(|set| set.processors(2).thread_limit(1));
     assert!(matches!(
-        builder.build(),
-        Err(BuildError::Processors(PoolError::TooFewThreads {
+        refused(builder().threads(|set| set.processors(2).thread_limit(1))),
+        Processors(PoolError::TooFewThreads {
             limit: 1,
             processors: 2
-        }))
+        })
     ));
-}
-
-#[test]
-fn a_limit_of_nobody() {
-    assert!(matches!(
-        Scheduler::<Test>::builder().limit(0).build(),
-        Err(BuildError::ZeroLimit)
-    ));
+    let error = refused(builder().events_per_step(0));
+    assert_eq!(
+        error.to_string(),
+        "a step of 0 events delivers none: give each at least 1"
+    );
+    assert!(matches!(error, ZeroEventsPerStep));
+    assert!(matches!(refused(builder().limit(0)), ZeroLimit));
 }
 
 #[test]
@@ -159,44 +133,6 @@ fn who_is_told_of_an_end_finds_room() {
     assert_eq!(handle.live(), 0);
 }
 
-#[test]
-fn submit_after_shutdown_hands_the_process_back() {
-    let scheduler = scheduler(2);
-    let handle = scheduler.handle();
-    scheduler.shutdown(Duration::from_secs(10)).unwrap();
-    let process = waiting();
-    let closed = process.closed();
-    let Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, refused)) =
-        handle.submit(process, "run", 3)
-    else {
-        panic!("it is shut down");
-    };
-    assert_eq!(refused.into_inner().1, 3);
-    assert_eq!(
-        closed.load(std::sync::atomic::Ordering::Relaxed),
-        0,
-        "nothing was called on it"
-    );
-}
-
-#[test]
-fn a_pid_that_never_was_or_is_no_more_hands_the_message_back() {
-    let scheduler = scheduler(2);
-    let ended = scheduler.submit(summing(0), "run", 0).unwrap();
-    let pid = ended.pid();
-    ended.join().unwrap();
-    let error = scheduler.send(pid, (1, 2)).unwrap_err();
-    assert_eq!((error.to, error.message), (pid, (1, 2)));
-    assert!(error.to_string().contains("has ended"), "{error}");
-    // The slot's next occupants have other names.
-    for _ in 0..100 {
-        let next = scheduler.submit(summing(1), "run", 0).unwrap();
-        assert!(scheduler.send(pid, (1, 2)).is_err());
-        scheduler.send(next.pid(), (0, 3)).unwrap();
-        assert_eq!(next.join().unwrap(), 3);
-    }
-}
-
 /// PIDs of other slots, or of later occupants of the same one. A failure: the message is taken, and
 /// waits there for a process that it was never meant for.
 #[test]
@@ -245,62 +181,4 @@ fn a_step_that_fails_or_panics_ends_its_process_and_no_other() {
     scheduler.send(bystander.pid(), (0, 8)).unwrap();
     assert_eq!(bystander.join().unwrap(), 8);
     assert_eq!(scheduler.stats().total().failed, 2);
-}
-
-#[test]
-fn a_close_that_panics_is_told() {
-    struct BadEnd;
-    impl filch_scheduler::Process<Test> for BadEnd {
-        fn init(
-            &mut self,
-            _: &filch_scheduler::Context<'_, Test>,
-            _: &str,
-            _: u64,
-        ) -> Result<(), InitError<Test>> {
-            Ok(())
-        }
-        fn step(
-            &mut self,
-            _: &filch_scheduler::Context<'_, Test>,
-            _: filch_scheduler::Events<'_, Test>,
-            out: &mut filch_scheduler::StepOutput<Test>,
-        ) -> Result<(), String> {
-            out.done(1);
-            Ok(())
-        }
-        fn close(&mut self, _: &ExitReason) {
-            panic!("close's message");
-        }
-    }
-    let scheduler = scheduler(1);
-    let error = scheduler.execute(BadEnd, "", 0).unwrap_err();
-    let ExecuteError::Process(ProcessError::Panicked(message)) = &error else {
-        panic!("{error}");
-    };
-    assert_eq!(message, "close's message");
-    assert_eq!(
-        scheduler.execute(summing(0), "run", 0).unwrap(),
-        0,
-        "the worker lives on"
-    );
-}
-
-#[test]
-fn waiting_from_inside_is_refused() {
-    let scheduler = scheduler(1);
-    let process = scripted(|context, _, out| {
-        let handle = context.handle();
-        assert!(matches!(
-            handle.execute(waiting(), "run", 0),
-            Err(ExecuteError::CalledFromInside(_))
-        ));
-        let child = handle.submit(summing(0), "run", 0).unwrap();
-        let Err(JoinError::CalledFromInside(child)) = child.join() else {
-            panic!("would wait for itself")
-        };
-        drop(child);
-        out.done(1);
-        Ok(())
-    });
-    assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
 }

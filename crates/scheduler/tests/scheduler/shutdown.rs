@@ -1,10 +1,9 @@
 //! Row A12: cancel, patience, the rest is closed, nothing leaks, everybody is closed exactly once.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, until, waiting};
+use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
 use filch_scheduler::{CalledFromInside, Event, JoinError, ProcessError, Scheduler};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -69,28 +68,6 @@ fn those_who_do_not_listen_are_closed() {
 }
 
 #[test]
-fn one_that_never_returns_is_reported() {
-    let release = Arc::new(AtomicBool::new(false));
-    let scheduler = scheduler(2);
-    let (entered, inside) = mpsc::channel();
-    let process = scripted({
-        let release = Arc::clone(&release);
-        move |_, _, out| {
-            entered.send(()).unwrap();
-            until(|| release.load(Ordering::Acquire));
-            out.done(1);
-        }
-    });
-    let stuck = scheduler.submit(process, "run", 0).unwrap();
-    inside.recv().unwrap();
-    let report = scheduler.shutdown(Duration::from_millis(1)).unwrap();
-    assert_eq!(report.stuck, [stuck.pid()]);
-    // Its thread was left behind; when the step returns after all, the process ends as it says.
-    release.store(true, Ordering::Release);
-    assert_eq!(stuck.join().unwrap(), 1);
-}
-
-#[test]
 fn dropping_the_scheduler_closes_what_lives() {
     let scheduler = scheduler(2);
     let process = summing(1);
@@ -128,38 +105,4 @@ fn shutdown_from_inside_is_refused_and_everybody_is_still_asked() {
     let inside = handle.submit(process, "run", 0).unwrap();
     assert_eq!(inside.join().unwrap(), 1);
     assert_eq!(other.join().unwrap(), 0);
-}
-
-/// Submissions race the shutdown: each is either refused, or its process is cancelled like
-/// everybody else and ends.
-#[test]
-fn nobody_slips_in_between() {
-    for _ in 0..50 {
-        let scheduler = scheduler(2);
-        let handle = scheduler.handle();
-        let admitted = AtomicUsize::new(0);
-        let closed = Mutex::new(Vec::new());
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                loop {
-                    let process = waiting();
-                    let count = process.closed();
-                    match handle.submit(process, "run", 0) {
-                        Ok(_) => {
-                            admitted.fetch_add(1, Ordering::Relaxed);
-                            closed.lock().unwrap().push(count);
-                        }
-                        Err(_) => break,
-                    }
-                }
-            });
-            until(|| admitted.load(Ordering::Relaxed) >= 5);
-            let report = scheduler.shutdown(PATIENCE).unwrap();
-            assert_eq!((report.aborted, report.stuck.len()), (0, 0));
-        });
-        assert_eq!(handle.live(), 0);
-        let closed = closed.into_inner().unwrap();
-        assert_eq!(closed.len(), admitted.into_inner());
-        assert!(closed.iter().all(|count| closed_once(count)));
-    }
 }

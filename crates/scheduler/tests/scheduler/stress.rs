@@ -20,36 +20,22 @@ fn a_token_goes_round_a_ring() {
                 let pids = Arc::clone(&pids);
                 let node = scripted(move |context, events, out| {
                     for event in events {
-                        let Event::Message((_, hops)) = event else {
-                            return {
-                                let _: () = out.done(0);
-                                Ok(())
-                            };
+                        let Event::Message((_, hops @ 0..=HOPS)) = event else {
+                            out.done(0);
+                            return Ok(());
                         };
                         let ring = pids.get().ok_or("the ring is not closed yet")?;
-                        let next = ring[(own + 1) % RING];
                         if hops == HOPS {
                             // Tell everybody; those behind us have ended by the time the news is
                             // all round.
-                            ring.iter()
-                                .filter(|&&pid| pid != context.pid())
-                                .for_each(|&pid| {
-                                    let _ = context.send(pid, (0, u64::MAX));
-                                });
-                            return {
-                                let _: () = out.done(HOPS);
-                                Ok(())
-                            };
+                            for &pid in ring.iter().filter(|&&pid| pid != context.pid()) {
+                                let _ = context.send(pid, (0, u64::MAX));
+                            }
+                            out.done(HOPS);
+                            return Ok(());
                         }
-                        if hops == u64::MAX {
-                            return {
-                                let _: () = out.done(0);
-                                Ok(())
-                            };
-                        }
-                        context
-                            .send(next, (0, hops + 1))
-                            .map_err(|error| error.to_string())?;
+                        let sent = context.send(ring[(own + 1) % RING], (0, hops + 1));
+                        sent.map_err(|error| error.to_string())?;
                     }
                     out.idle();
                     Ok(())
@@ -84,15 +70,11 @@ fn ten_thousand_processes_report_to_one() {
             let process = scripted(move |context, events, out| {
                 if events.is_empty() {
                     out.yield_command(0, Command::Echo(number));
-                    let later = number % 100 == 0;
-                    out.yield_command(
-                        1,
-                        if later {
-                            Command::EchoLater(1)
-                        } else {
-                            Command::Echo(1)
-                        },
-                    );
+                    let echo = match number % 100 {
+                        0 => Command::EchoLater,
+                        _ => Command::Echo,
+                    };
+                    out.yield_command(1, echo(1));
                 }
                 for event in events {
                     let Event::Completed { tag, result } = event else {
@@ -124,7 +106,10 @@ fn ten_thousand_processes_report_to_one() {
     let total = scheduler.stats().total();
     assert_eq!(total.ended, PROCESSES + 1);
     assert_eq!(total.messages, PROCESSES);
-    assert_eq!(total.completions, 2 * PROCESSES);
+    assert_eq!(
+        (total.commands, total.completions),
+        (2 * PROCESSES, 2 * PROCESSES)
+    );
 }
 
 /// Short-lived processes are submitted and joined from several threads, so that slots are used

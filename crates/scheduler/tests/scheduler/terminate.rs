@@ -1,7 +1,6 @@
 //! Row A13: a process is terminated in every state, from everywhere, once; later acts change
 //! nothing.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -11,8 +10,7 @@ use crate::common::{
 };
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Context, Events, ExitReason, InitError, JoinError, NoSuchProcess, Process, ProcessError,
-    StepOutput, SubmitError,
+    Context, Events, ExitReason, InitError, NoSuchProcess, Process, StepOutput, SubmitError,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -226,55 +224,6 @@ fn a_process_terminates_its_neighbour_and_strangers() {
         assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
         assert_terminated(neighbour.join());
         assert!(!stranger.has_ended());
-    }
-}
-
-/// The first end decides, once: processes end by themselves, by a termination, and by the
-/// shutdown at the same time, while somebody sends to them.
-#[test]
-fn terminations_race_with_ends_messages_and_the_shutdown() {
-    for round in 0..40 {
-        let scheduler = scheduler(2);
-        let all: Vec<_> = (0..50)
-            .map(|_| {
-                let process = summing(2);
-                let closed = process.closed();
-                (closed, scheduler.submit(process, "run", 0).unwrap())
-            })
-            .collect();
-        let pids: Vec<_> = all.iter().map(|(_, process)| process.pid()).collect();
-        let handle = scheduler.handle();
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for pid in &pids {
-                    let _ = handle.send(*pid, (0, 1));
-                    let _ = handle.send(*pid, (0, 1));
-                }
-                stop.store(true, Ordering::Release);
-            });
-            scope.spawn(|| {
-                while !stop.load(Ordering::Acquire) {
-                    for pid in pids.iter().rev() {
-                        let _ = handle.terminate(*pid);
-                    }
-                }
-            });
-            if round % 2 == 0 {
-                let report = scheduler.shutdown(Duration::ZERO).unwrap();
-                assert_eq!(report.stuck, []);
-            }
-        });
-        for (closed, process) in all {
-            let _ = handle.terminate(process.pid());
-            match process.join() {
-                Ok(2)
-                | Err(JoinError::Process(ProcessError::Terminated | ProcessError::ShutDown)) => {}
-                other => panic!("{other:?}"),
-            }
-            assert!(closed_once(&closed));
-        }
-        assert_eq!(handle.live(), 0);
     }
 }
 

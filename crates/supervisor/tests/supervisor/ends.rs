@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use filch_supervisor::{Backoff, Strategy, Supervisor, SupervisorError};
+use filch_supervisor::{Backoff, Strategy, Supervisor};
 
 use crate::common::{Order, SECOND, Stage};
 
@@ -43,25 +43,4 @@ fn a_shutdown_in_the_middle_of_restarts() {
             assert_eq!(ended.wait(), Ok(()));
         }
     }
-}
-
-/// The supervisor can do nothing any more; its children are linked to it.
-#[test]
-fn a_termination_takes_the_children_along() {
-    let stage = Stage::new();
-    let supervisor = Supervisor::new(Strategy::OneForOne)
-        .name("root")
-        .child(stage.child("a"))
-        .child(stage.child("b"));
-    let supervisor = stage.start(supervisor);
-    stage.expect(["+a", "+b"]);
-    let (ended, asked) = (supervisor.ended(), supervisor.children());
-    asked.wait().unwrap();
-    stage.scheduler.terminate(stage.pid("root")).unwrap();
-    let mut ends = [stage.next(), stage.next()];
-    ends.sort();
-    assert_eq!(ends, ["-a: linked", "-b: linked"]);
-    assert_eq!(ended.wait(), Err(SupervisorError::Terminated));
-    assert_eq!(supervisor.stop().wait(), Err(SupervisorError::Terminated));
-    stage.expect_no_more();
 }

@@ -1,6 +1,6 @@
 //! Requests at run time, and refusals.
 
-use filch_supervisor::{ChildError, ChildState, Restart, Strategy, Supervisor};
+use filch_supervisor::{ChildError, ChildState, Strategy, Supervisor};
 
 use crate::common::{Order, Stage, info, names};
 
@@ -37,15 +37,6 @@ fn a_child_is_ended_started_again_and_deleted() {
     stage.expect(["-a: done", "+a"]);
     supervisor.stop().wait().unwrap();
     stage.expect(["-a: done", "-b: done"]);
-}
-
-#[test]
-fn a_temporary_child_is_deleted_when_it_is_ended() {
-    let stage = Stage::new();
-    let child = stage.child("a").restart(Restart::Temporary);
-    let supervisor = stage.start(Supervisor::new(Strategy::OneForOne).child(child));
-    supervisor.end_child("a").wait().unwrap();
-    assert_eq!(supervisor.children().wait().unwrap(), []);
 }
 
 /// A refused child comes back, and can be started elsewhere.

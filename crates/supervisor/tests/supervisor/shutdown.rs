@@ -60,20 +60,6 @@ fn the_end_is_the_end() {
     assert_eq!((stopped.wait(), ended.wait()), (Ok(()), Ok(())));
 }
 
-/// The supervisor's process can be asked to end as any process can.
-#[test]
-fn it_is_cancelled() {
-    let stage = Stage::new();
-    let supervisor = Supervisor::new(Strategy::OneForOne).name("root");
-    let supervisor = stage.start(supervisor.child(stage.child("a")).child(stage.child("b")));
-    stage.expect(["+a", "+b"]);
-    let ended = supervisor.ended();
-    let pid = stage.pid("root");
-    stage.scheduler.cancel(pid, "the test is over").unwrap();
-    stage.expect(["-b: done", "-a: done"]);
-    ended.wait().unwrap();
-}
-
 /// Without a clock nobody is waited for: all are asked, and terminated.
 #[test]
 fn timers_that_are_shut_down_end_it() {

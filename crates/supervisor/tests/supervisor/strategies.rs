@@ -72,23 +72,3 @@ fn who_is_restarted_after_which_end() {
     settle(&supervisor);
     stage.expect_no_more();
 }
-
-/// A child that has ended normally begins anew with its group; a temporary one is ended with it,
-/// and does not begin anew.
-#[test]
-fn the_group_begins_anew_as_a_whole() {
-    let stage = Stage::new();
-    let supervisor = Supervisor::new(Strategy::OneForAll)
-        .child(stage.child("a").restart(Restart::Transient))
-        .child(stage.child("b").restart(Restart::Temporary))
-        .child(stage.child("c"));
-    let supervisor = stage.start(supervisor);
-    stage.expect(["+a", "+b", "+c"]);
-    stage.order("a", Order::Finish);
-    stage.expect(["-a: done"]);
-    until(|| info(&supervisor, "a").state == ChildState::Ended);
-    stage.order("c", Order::Fail);
-    stage.expect(["-c: failed: broken", "-b: done", "+a", "+c"]);
-    let children = supervisor.children().wait().unwrap();
-    assert_eq!(names(&children), ["a", "c"]);
-}

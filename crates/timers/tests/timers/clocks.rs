@@ -1,74 +1,12 @@
 //! Clocks that the test moves, and threads that wait for them.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use filch_timers::{FakeClock, Timers};
+use filch_timers::Timers;
 
 use crate::{SECOND, fake};
-
-/// One thread moves the clock, the other cancels: every timer either fires or is cancelled.
-#[test]
-fn cancelling_races_with_firing() {
-    const TIMERS: usize = 20_000;
-    let (clock, timers) = fake();
-    let fired: Arc<Vec<AtomicUsize>> = Arc::new((0..TIMERS).map(|_| AtomicUsize::new(0)).collect());
-    let keys: Vec<_> = (0..TIMERS)
-        .map(|number| {
-            let fired = Arc::clone(&fired);
-            timers
-                .call_after(number as u32 * SECOND, move || {
-                    fired[number].fetch_add(1, Ordering::Relaxed);
-                })
-                .unwrap()
-        })
-        .collect();
-    let cancelled: Vec<bool> = thread::scope(|scope| {
-        let moving = scope.spawn(|| (0..TIMERS).for_each(|_| clock.advance(SECOND)));
-        let cancelled = keys.iter().map(|&key| timers.cancel(key)).collect();
-        moving.join().unwrap();
-        cancelled
-    });
-    for (number, cancelled) in cancelled.into_iter().enumerate() {
-        let fired = fired[number].load(Ordering::Relaxed);
-        assert_eq!(fired, usize::from(!cancelled), "timer {number}");
-    }
-    assert_eq!(timers.pending(), 0);
-}
-
-/// Threads with timers each, on one clock that the test alone knows. A failure: the test hangs, or
-/// a turn ends before all have waited for it.
-#[test]
-fn a_test_moves_the_clock_when_all_wait_for_it() {
-    const THREADS: usize = 3;
-    const TURNS: u32 = 50;
-    let clock = FakeClock::new();
-    let threads: Vec<_> = (0..THREADS)
-        .map(|_| {
-            let clock = clock.clone();
-            thread::spawn(move || {
-                let timers = Timers::with_clock(clock.clone()).unwrap();
-                for turn in 1..=TURNS {
-                    let (clock, (wake, woken)) = (clock.clone(), mpsc::channel());
-                    timers
-                        .call_after(SECOND, move || wake.send(clock.elapsed()).unwrap())
-                        .unwrap();
-                    assert_eq!(woken.recv(), Ok(turn * SECOND));
-                }
-            })
-        })
-        .collect();
-    for _ in 0..TURNS {
-        clock.block_until(THREADS);
-        clock.advance(SECOND);
-    }
-    for thread in threads {
-        thread.join().unwrap();
-    }
-    assert_eq!(clock.elapsed(), TURNS * SECOND);
-}
 
 #[test]
 fn a_clock_counts_the_timers_of_all_that_live() {

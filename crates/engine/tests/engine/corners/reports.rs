@@ -5,7 +5,7 @@ use std::thread;
 use crate::common::{Logged, engine, here};
 
 use super::{Ping, waits_for};
-use filch_engine::{Completed, Context, Engine, Exit, Stage, WaitsFor, Worker};
+use filch_engine::{Context, Engine, Exit, Stage, WaitsFor, Worker};
 
 struct World;
 
@@ -97,36 +97,4 @@ fn a_task_that_panicked_is_not_shown_to_wait() {
     engine.broadcast(Ping(1));
     assert!(matches!(worker.join().unwrap(), Exit::Panicked { .. }));
     assert_eq!(log.take(), ["0 queued"]);
-}
-
-/// Returns how often that scheduler was about to block.
-fn rests(engine: &Engine, name: &str) -> u64 {
-    let report = engine.report();
-    let mut schedulers = report.schedulers.iter();
-    schedulers
-        .find(|scheduler| scheduler.name == name)
-        .unwrap()
-        .rests
-}
-
-/// Another scheduler polls, and is the clock: it wakes every millisecond.
-#[test]
-fn one_without_a_fiber_that_waits_for_a_task_does_not_poll() {
-    let engine = engine();
-    let receives = Worker::new("receives").receives::<Ping>();
-    let receives = receives.run(|context: Context<'_>| drop(context.receive::<Ping>()));
-    let receives = engine.scheduler("receives").unwrap().add(receives).unwrap();
-    while waits_for(&engine, "receives").is_none() {
-        thread::yield_now();
-    }
-    let polls = Worker::new("polls").run(|context: Context<'_>| {
-        let _ = context.wait_until(|| false);
-    });
-    engine.scheduler("polls").unwrap().add(polls).unwrap();
-    while rests(&engine, "polls") < 100 {
-        thread::yield_now();
-    }
-    assert!(rests(&engine, "receives") < 10);
-    assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
-    assert_eq!(receives.join().unwrap(), Exit::Finished);
 }

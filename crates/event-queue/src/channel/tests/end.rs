@@ -68,6 +68,13 @@ impl End {
         }
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        match self {
+            Self::Embedded(queue) => queue.is_closed(),
+            Self::Channel(receiver) => receiver.shared.is_closed(),
+        }
+    }
+
     pub(super) fn reopen(&mut self) -> Result<u32, ReopenError> {
         match self {
             // SAFETY: one thread.

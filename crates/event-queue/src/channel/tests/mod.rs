@@ -6,6 +6,8 @@
 //!   its sink panics; `drain_up_to` takes the first of them, and says exactly whether it has looked
 //!   at every slot; `pop` says `None` only if no event is there;
 //! - `is_empty`, `shrink` and `reopen` know exactly whether every claimed slot is emptied;
+//! - a closed queue refuses with the event, and keeps what it had; a push for an earlier life is
+//!   refused; no size of a block makes a difference;
 //! - after a drain, each block except the tail's has a stalled push's slot;
 //! - nothing is leaked, nothing is dropped twice. (For blocks, valgrind or a sanitizer checks it.)
 
@@ -21,12 +23,14 @@ use proptest::prelude::*;
 
 use self::end::{End, Event};
 use crate::block::Block;
-use crate::closed::ReopenError;
+use crate::closed::{Closed, PushError, ReopenError};
 use crate::position::Position;
 
 #[derive(Clone, Debug)]
 enum Call {
     Push(usize),
+    /// For the life that is that many before the present one.
+    PushIn(u32),
     /// Claims slots, and does not fill them.
     Stall(usize),
     /// Ends one of the stalled pushes.
@@ -46,7 +50,8 @@ enum Call {
 
 fn calls() -> impl Strategy<Value = Vec<Call>> {
     let call = prop_oneof![
-        6 => (1_usize..8).prop_map(Call::Push),
+        6 => (1_usize..12).prop_map(Call::Push),
+        2 => (0_u32..3).prop_map(Call::PushIn),
         3 => (1_usize..4).prop_map(Call::Stall),
         6 => any::<prop::sample::Index>().prop_map(Call::Fill),
         1 => any::<prop::sample::Index>().prop_map(Call::Cancel),
@@ -63,7 +68,10 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 
 /// Slots of the first block, and of the largest ones.
 fn sizes() -> impl Strategy<Value = (usize, usize)> {
-    (1_usize..4, 1_usize..20)
+    prop_oneof![
+        4 => (1_usize..4, 1_usize..20),
+        1 => (1_usize..=255, 1_usize..=511),
+    ]
 }
 
 /// A claimed slot that is not known to be emptied.
@@ -114,19 +122,37 @@ impl Queue {
     }
 
     fn push(&mut self) {
-        let claimed = self.tick();
-        let number = claimed;
-        let pushed = self.end.producers().push((number, Arc::clone(&self.token)));
-        assert_eq!(pushed.is_err(), self.closed);
-        if !self.closed {
-            let content = Content::Full(self.tick());
-            self.newest = number;
-            self.slots.push(Slot {
-                number,
-                claimed,
-                content,
-            });
+        let number = self.tick();
+        let event = (number, Arc::clone(&self.token));
+        match self.end.producers().push(event) {
+            Ok(()) => self.pushed(number),
+            Err(Closed((refused, _))) => assert!(self.closed && refused == number),
         }
+    }
+
+    fn push_in(&mut self, lives_ago: u32) {
+        let number = self.tick();
+        let event = (number, Arc::clone(&self.token));
+        let meant = self.life.wrapping_sub(lives_ago);
+        let pushed = self.end.producers().push_in(meant, event);
+        assert_eq!(matches!(pushed, Err(PushError::Stale(_))), lives_ago > 0);
+        match pushed {
+            Ok(()) => self.pushed(number),
+            Err(PushError::Closed((refused, _))) => assert!(self.closed && refused == number),
+            Err(PushError::Stale((refused, _))) => assert_eq!(refused, number),
+        }
+    }
+
+    /// Notes a push that began at that time.
+    fn pushed(&mut self, number: u32) {
+        assert!(!self.closed);
+        let content = Content::Full(self.tick());
+        self.newest = number;
+        self.slots.push(Slot {
+            number,
+            claimed: number,
+            content,
+        });
     }
 
     fn stall(&mut self) {
@@ -291,12 +317,14 @@ impl Queue {
             self.slots.retain(|slot| slot.content != Content::Cancelled);
         }
         assert_eq!(self.is_empty(), self.slots.is_empty(), "{:?}", self.slots);
+        assert_eq!(self.end.is_closed(), self.closed);
         assert_eq!(Arc::strong_count(&self.token), 1 + self.full().len());
     }
 
     fn call(&mut self, call: &Call) {
         match *call {
             Call::Push(times) => (0..times).for_each(|_| self.push()),
+            Call::PushIn(lives_ago) => self.push_in(lives_ago),
             Call::Stall(times) => (0..times).for_each(|_| self.stall()),
             Call::Fill(which) => self.fill(which.index(usize::MAX), false),
             Call::Cancel(which) => self.fill(which.index(usize::MAX), true),

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{Budget, Clock, FIRST_ALLOWANCE, STEPS_PER_SLICE};
 use crate::tests::Any;
-use crate::{Context, Event, Events, InitError, Process, Scheduler, StepOutput};
+use crate::{Event, Events, Process, Scheduler, StepOutput, from_fn};
 
 const SLICE: Duration = Duration::from_millis(4);
 
@@ -57,25 +57,14 @@ macro_rules! test_clock {
     }};
 }
 
-struct Steps<F>(F);
-
-impl<F> Process<Any> for Steps<F>
+fn steps<F>(mut step: F) -> impl Process<Any>
 where
     F: FnMut(Events<'_, Any>, &mut StepOutput<Any>) + Send,
 {
-    fn init(&mut self, _: &Context<'_, Any>, _: &str, (): ()) -> Result<(), InitError<Any>> {
+    from_fn(move |_, events, out| {
+        step(events, out);
         Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Any>,
-        events: Events<'_, Any>,
-        out: &mut StepOutput<Any>,
-    ) -> Result<(), String> {
-        (self.0)(events, out);
-        Ok(())
-    }
+    })
 }
 
 /// The steps that ran on the one worker, in order.
@@ -106,7 +95,7 @@ fn ran(
     let (go_on, gate) = mpsc::channel::<()>();
     let (mut missing, mut gate) = (messages, Some(gate));
     let busy = scheduler.submit(
-        Steps({
+        steps({
             let log = Arc::clone(&log);
             move |events: Events<'_, Any>, out: &mut StepOutput<Any>| {
                 if let Some(gate) = gate.take() {
@@ -133,7 +122,7 @@ fn ran(
     let busy = busy.unwrap();
     inside.recv().unwrap();
     let other = scheduler.submit(
-        Steps({
+        steps({
             let log = Arc::clone(&log);
             move |_: Events<'_, Any>, out: &mut StepOutput<Any>| {
                 log.lock().unwrap().push(Ran::Other);
@@ -166,7 +155,7 @@ fn newcomer_waits(
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel::<()>();
     let spawn = |mut step: Box<dyn FnMut(u64) + Send>| {
-        let steps = Steps(move |events: Events<'_, Any>, out: &mut StepOutput<Any>| {
+        let steps = steps(move |events: Events<'_, Any>, out: &mut StepOutput<Any>| {
             step(events.len() as u64);
             out.idle();
         });
