@@ -18,7 +18,7 @@ use tokio::runtime;
 use tokio::sync::Notify;
 
 use crate::codec::{AnyCodec, Codec};
-use crate::life::Life;
+use crate::lost::Life;
 use crate::nats::Nats;
 use crate::peers::{Limits, Peers, State};
 use crate::report::{Incident, Listener, Report};

@@ -5,8 +5,6 @@ mod builder;
 mod codec;
 mod counters;
 mod inbound;
-mod life;
-mod link;
 mod linking;
 mod lost;
 mod nats;
@@ -26,7 +24,7 @@ pub use codec::Codec;
 #[cfg(feature = "postcard")]
 pub use codec::Postcard;
 pub use counters::{NodeStats, Stats};
-pub use life::Life;
+pub use lost::Life;
 pub use lost::{ConnectError, Ended, NodeLost};
 pub use nats::Nats;
 pub use remote_monitor::RemoteMonitor;

@@ -10,8 +10,7 @@ use filch_scheduler::{Node, Pid, Protocol};
 use filch_sync::{Mutex, lock};
 
 use crate::counters::Stats;
-use crate::life::Life;
-use crate::lost::{ConnectError, Ended, NodeLost};
+use crate::lost::{ConnectError, Ended, Life, NodeLost};
 use crate::peer::Question;
 use crate::peers::Peers;
 use crate::remote_monitor::{RemoteMonitor, Watch};

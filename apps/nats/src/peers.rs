@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::codec::AnyCodec;
 use crate::counters::{Count, Stats};
-use crate::life::Life;
+use crate::lost::Life;
 use crate::peer::Peer;
 use crate::remote_monitor::{Due, Watch, Watched};
 use crate::report::{Incident, Report};
