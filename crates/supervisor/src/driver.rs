@@ -12,13 +12,11 @@ use filch_actors::{HandleExt, Inbox};
 use filch_scheduler::{Event as Told, ExitReason, HandedBack, Pid, Protocol};
 
 use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
-use crate::error::{NotAdded, SupervisorError};
-use crate::info::{ChildInfo, ChildState};
+use crate::handle::{ChildInfo, ChildState, NotAdded, SupervisorError};
 use crate::mail::{Change, Mail, Mailbox, Reply};
 use crate::plan::child::{ChildId, ChildRef, Life};
-use crate::plan::event::{Action, Event, Failure};
+use crate::plan::event::{Action, Answer, ChildError, Event, Failure, Request, RequestId};
 use crate::plan::machine::Plan;
-use crate::plan::request::{Answer, ChildError, Request, RequestId};
 use crate::supervisor::{Begun, EndsProcess};
 
 /// The process of a supervisor.
