@@ -23,7 +23,6 @@
 //! `words` and `report` know nothing of the scheduler.
 
 mod counter;
-mod merger;
 mod opened;
 mod protocol;
 mod reader;
@@ -39,18 +38,17 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use counter::{counter, merger};
 use filch::actors::BlockingThreads;
 use filch::scheduler::{
     Builder, Completion, Handle, Pid, Process, ProcessHandle, Scheduler, Submission,
 };
-
-use counter::counter;
-use merger::merger;
 use opened::{first, next};
 use protocol::{JobError, ReadFile, Totals, WordCount};
 use reader::Reader;
-pub(crate) use report::Report;
 use source::Entry;
+
+pub(crate) use report::Report;
 pub(crate) use source::Source;
 
 /// The settings of the job.

@@ -8,11 +8,10 @@ use std::fs;
 use std::path::Path;
 
 use common::Scratch;
+use filch::scheduler::{Handle, from_fn};
 use proptest::prelude::*;
 
-use filch::scheduler::{Handle, from_fn};
-
-use super::merger::merger;
+use super::counter::merger;
 use super::protocol::WordCount;
 use super::reader::Reader;
 use super::source::{Entry, Source};
