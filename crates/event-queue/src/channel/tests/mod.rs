@@ -21,8 +21,8 @@ use proptest::prelude::*;
 
 use self::end::{End, Event};
 use crate::block::Block;
-use crate::closed::ReopenError;
 use crate::position::Position;
+use crate::queue::ReopenError;
 
 #[derive(Clone, Debug)]
 enum Call {
