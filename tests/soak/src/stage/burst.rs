@@ -31,11 +31,8 @@ pub(crate) fn carry_out<R>(
 fn follow(world: &Arc<World>, handle: &Handle<Soak>, script: &[Deed]) {
     let mut pen = world.pen();
     for deed in script {
-        let mut doer = Doer {
-            world,
-            handle,
-            pen: &mut pen,
-        };
+        let pen = &mut pen;
+        let mut doer = Doer { world, handle, pen };
         // The scheduler must contain planned panics.
         if catch_unwind(AssertUnwindSafe(|| doer.perform(*deed))).is_err() {
             complain(format!("a panic came out of the scheduler, of {deed:?}"));

@@ -25,12 +25,8 @@ pub(crate) fn end_all(world: &Arc<World>, handle: &Handle<Soak>, seed: u64) {
             // If it is refused, a link has ended it meanwhile.
             let _ = life.pid().map(|pid| handle.terminate(pid));
         } else {
-            let mut doer = Doer {
-                world,
-                handle,
-                pen: &mut pen,
-            };
-            doer.send(&life, Word::Finish, false);
+            let pen = &mut pen;
+            Doer { world, handle, pen }.send(&life, Word::Finish, false);
         }
     }
     settle("waiting for all ends", || {

@@ -133,12 +133,8 @@ fn pour(flood: &Flood, world: &Arc<World>, handle: &Handle<Soak>) {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut pen = world.pen();
-                let mut doer = Doer {
-                    world,
-                    handle,
-                    pen: &mut pen,
-                };
+                let pen = &mut world.pen();
+                let mut doer = Doer { world, handle, pen };
                 for _ in 0..flood.messages / 2 {
                     for life in &lives {
                         doer.send(life, Word::Note, false);
