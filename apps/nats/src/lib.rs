@@ -4,7 +4,6 @@
 mod builder;
 mod codec;
 mod counters;
-mod inbound;
 mod linking;
 mod lost;
 mod nats;
@@ -14,7 +13,6 @@ mod peer;
 mod peers;
 mod remote_monitor;
 mod report;
-mod transport;
 mod wire;
 
 /// The client of NATS, whose options [`Builder::options`] takes.

@@ -27,7 +27,6 @@ mod opened;
 mod protocol;
 mod reader;
 mod report;
-mod source;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -43,13 +42,12 @@ use filch::actors::BlockingThreads;
 use filch::scheduler::{
     Builder, Completion, Handle, Pid, Process, ProcessHandle, Scheduler, Submission,
 };
-use opened::{first, next};
+use opened::{Entry, first, next};
 use protocol::{JobError, ReadFile, Totals, WordCount};
 use reader::Reader;
-use source::Entry;
 
+pub(crate) use opened::Source;
 pub(crate) use report::Report;
-pub(crate) use source::Source;
 
 /// The settings of the job.
 #[derive(Debug, Clone)]

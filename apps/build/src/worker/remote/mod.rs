@@ -6,9 +6,8 @@
 //! | `channel` | channels to the coordinator and to other workers |
 //! | `transfer` | sends and receives blobs by the Remote Execution API |
 //! | `peers` | other workers: the connections to them, and the service that gives them blobs |
-//! | `cache` | the blobs of the worker, the ways to get others, and counts of both |
+//! | `cache` | the blobs of the worker, the ways to get others, counts of both, and the access of one action |
 //! | `announced` | the blobs that the worker has announced to the coordinator |
-//! | `errand` | the access of one action to blobs |
 //! | `link` | one connection to the coordinator: orders come, results go |
 //! | `running` | the worker, from its start to its end |
 
@@ -16,7 +15,6 @@ mod announced;
 mod cache;
 mod channel;
 mod config;
-mod errand;
 mod link;
 mod peers;
 mod running;
