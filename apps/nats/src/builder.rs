@@ -18,11 +18,10 @@ use tokio::runtime;
 use tokio::sync::Notify;
 
 use crate::codec::{AnyCodec, Codec};
-use crate::life::Life;
-use crate::nats::Nats;
+use crate::lost::Life;
+use crate::nats::{self, Mail, Nats};
 use crate::peers::{Limits, Peers, State};
 use crate::report::{Incident, Listener, Report};
-use crate::transport::{self, Mail};
 
 /// Configures and starts a [`Nats`]; from [`Nats::builder`].
 #[must_use = "nothing is started before `start` is called"]
@@ -162,7 +161,7 @@ impl<P: Protocol> Builder<P> {
             match self.begin(scheduler, servers).await {
                 Ok((peers, mail)) => {
                     let _ = started.send(Ok(Arc::clone(&peers)));
-                    transport::serve(peers, mail).await;
+                    nats::serve(peers, mail).await;
                 }
                 Err(error) => drop(started.send(Err(error))),
             }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use filch_scheduler::Node;
 
-use crate::life::Life;
+use crate::lost::Life;
 
 macro_rules! counts {
     ($($(#[$doc:meta])* $count:ident => $field:ident,)*) => {

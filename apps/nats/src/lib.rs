@@ -4,9 +4,6 @@
 mod builder;
 mod codec;
 mod counters;
-mod inbound;
-mod life;
-mod link;
 mod linking;
 mod lost;
 mod nats;
@@ -16,7 +13,6 @@ mod peer;
 mod peers;
 mod remote_monitor;
 mod report;
-mod transport;
 mod wire;
 
 /// The client of NATS, whose options [`Builder::options`] takes.
@@ -26,7 +22,7 @@ pub use codec::Codec;
 #[cfg(feature = "postcard")]
 pub use codec::Postcard;
 pub use counters::{NodeStats, Stats};
-pub use life::Life;
+pub use lost::Life;
 pub use lost::{ConnectError, Ended, NodeLost};
 pub use nats::Nats;
 pub use remote_monitor::RemoteMonitor;

@@ -1,30 +1,101 @@
-//! Connects other nodes, and handles their loss.
+//! Connects other nodes, hands them messages, and handles their loss.
 //!
 //! A node that is not known is *called*, by a hello. A node from which a hello comes, or a welcome
 //! to our own, is *connected*. From then on only packets of that life and that link are taken. When
 //! a node is lost, everything that depends on it ends: [`lose`](Peers::lose) takes it out of the
 //! map, and [`bury_all`](Peers::bury_all) does so for all nodes.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
+use async_nats::{Client, connection};
 use filch_actors::prelude::*;
-use filch_scheduler::{Node, Protocol};
+use filch_scheduler::{Node, Pid, Protocol, Receiver, SendError, Undelivered};
 use tokio::task::JoinHandle;
 
-use crate::life::Life;
-use crate::link::Link;
-use crate::lost::{Ended, NodeLost};
-use crate::outbox::Outbox;
+use crate::codec::AnyCodec;
+use crate::counters::Count;
+use crate::lost::{Ended, Life, NodeLost};
+use crate::outbox::{NoRoom, Outbox};
 use crate::outgoing::Outgoing;
 use crate::peer::{Arrival, Peer, There};
 use crate::peers::{Effects, Peers, State};
 use crate::remote_monitor::Due;
-use crate::report::Incident;
-use crate::wire::{Frame, Header, Kind};
+use crate::report::{Incident, Report};
+use crate::wire::{Frame, Header, Kind, begin_message, end_message};
+
+thread_local! {
+    /// The buffer in which the thread encodes its messages, one after the other.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The route to one life of a node. Once that is lost, it hands all messages back.
+pub(crate) struct Link<P: Protocol> {
+    pub(crate) outbox: Arc<Outbox>,
+    pub(crate) codec: Arc<dyn AnyCodec<P::Message>>,
+    pub(crate) client: Client,
+    pub(crate) report: Arc<Report>,
+}
+
+impl<P: Protocol> Receiver<P> for Link<P> {
+    /// Takes the message if there is room for it. Waits only for other threads that copy a message
+    /// into the same outbox.
+    ///
+    /// # Errors
+    /// [`Undelivered::NoRoute`], [`Undelivered::Backlog`], [`Undelivered::Unsendable`].
+    fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        self.take(to, &message).map_err(|reason| SendError {
+            to,
+            reason,
+            message,
+        })
+    }
+}
+
+impl<P: Protocol> Link<P> {
+    fn take(&self, to: Pid, message: &P::Message) -> Result<(), Undelivered> {
+        let counters = &self.report.counters;
+        let no_route = || {
+            counters.add(Count::NoRoute, 1);
+            Undelivered::NoRoute
+        };
+        if self.client.connection_state() != connection::State::Connected {
+            return Err(no_route());
+        }
+        // The buffer is away if a codec sends a message itself, after a large message or one that
+        // was not encoded, and as the thread ends.
+        let mut packet = BUFFER.try_with(Cell::take).unwrap_or_default();
+        begin_message(to, &mut packet);
+        if let Err(error) = self.codec.encode(message, &mut packet) {
+            let error = &*error;
+            self.report.tell(&Incident::Unencodable { to, error });
+            return Err(Undelivered::Unsendable);
+        }
+        end_message(&mut packet);
+        if packet.len() > self.client.max_payload() {
+            counters.add(Count::Unsendable, 1);
+            return Err(Undelivered::Unsendable);
+        }
+        let offered = self.outbox.offer(&mut packet);
+        let _ = BUFFER.try_with(|kept| kept.set(packet));
+        offered.map_err(|refused| match refused {
+            NoRoom::Over => no_route(),
+            NoRoom::Full => {
+                counters.add(Count::Backlog, 1);
+                let limit = self.outbox.limit();
+                Undelivered::Backlog { limit }
+            }
+            NoRoom::TooLarge => {
+                counters.add(Count::Unsendable, 1);
+                Undelivered::Unsendable
+            }
+        })
+    }
+}
 
 impl<P: Protocol> Peers<P> {
     /// Calls a node; tells `caller` once it is connected or lost.

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use filch_sync::{Mutex, MutexGuard, lock};
 use tokio::sync::Notify;
 
-use crate::life::Life;
+use crate::lost::Life;
 use crate::wire::{Frame, HEADER, Kind, kind_of};
 
 /// The most bytes of a packet with several frames. Sending them together makes the difference
@@ -206,7 +206,7 @@ impl Packet {
 #[cfg(test)]
 mod tests {
     use super::{NoRoom, Outbox, PACKET, Packet};
-    use crate::life::Life;
+    use crate::lost::Life;
     use crate::wire::{Frame, HEADER, Header, Kind, begin_message, end_message, read};
     use filch_scheduler::{Node, Pid};
     use proptest::collection::vec;

@@ -101,7 +101,7 @@ impl Outgoing {
 #[cfg(test)]
 mod tests {
     use super::Outgoing;
-    use crate::life::Life;
+    use crate::lost::Life;
     use crate::outbox::Outbox;
     use crate::report::Report;
     use crate::wire::{Header, begin_message, end_message};

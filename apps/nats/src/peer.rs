@@ -9,8 +9,7 @@ use filch_scheduler::{Node, Pid, Protocol};
 use tokio::task::JoinHandle;
 
 use crate::counters::NodeStats;
-use crate::life::Life;
-use crate::lost::{Ended, NodeLost};
+use crate::lost::{Ended, Life, NodeLost};
 use crate::outbox::Outbox;
 use crate::remote_monitor::{Due, Watch};
 use crate::wire::{Frame, Header, Kind};
@@ -141,7 +140,7 @@ impl<P: Protocol> Peer<P> {
 #[cfg(test)]
 mod tests {
     use super::{Arrival, There};
-    use crate::life::Life;
+    use crate::lost::Life;
     use crate::wire::Header;
     use filch_scheduler::Node;
 

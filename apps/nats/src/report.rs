@@ -5,8 +5,7 @@ use filch_sync::panic::catch_panic;
 use thiserror::Error;
 
 use crate::counters::{Count, Counters};
-use crate::life::Life;
-use crate::lost::NodeLost;
+use crate::lost::{Life, NodeLost};
 use crate::wire::Garbage;
 
 /// An incident that a person may want to know of. Each is counted in [`Stats`](crate::Stats), too.

@@ -11,10 +11,48 @@
 //! Numbers are little-endian. All bytes come from outside, and may be anything.
 
 mod frame;
-mod garbage;
 mod packet;
 mod reason;
 
+use filch_scheduler::Pid;
+use thiserror::Error;
+
 pub(crate) use frame::{Frame, Kind, kind_of};
-pub use garbage::Garbage;
 pub(crate) use packet::{HEADER, Header, begin_message, end_message, read};
+
+/// Takes `N` bytes from the front.
+pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Garbage> {
+    let (first, rest) = bytes.split_first_chunk().ok_or(Garbage::Short)?;
+    *bytes = rest;
+    Ok(*first)
+}
+
+pub(super) fn take_pid(bytes: &mut &[u8]) -> Result<Pid, Garbage> {
+    take(bytes).map(u128::from_le_bytes).map(Pid::from_bits)
+}
+
+/// The defect of bytes that are not a packet, or not all of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Garbage {
+    /// They end too early.
+    #[error("the packet ends too early")]
+    Short,
+    /// They are in another version of the format, or something else.
+    #[error("the packet is of version {0}, which is not spoken here")]
+    Version(u8),
+    /// A frame has an unknown kind.
+    #[error("a frame is of kind {0}, which nobody knows")]
+    Kind(u8),
+    /// A frame gives a greater length than there are bytes.
+    #[error("a frame of {said} bytes, it says, and {left} are left")]
+    Length {
+        /// The length that it gives.
+        said: u32,
+        /// The bytes that there are.
+        left: usize,
+    },
+    /// The content of a frame or of the header is invalid.
+    #[error("what is in a frame makes no sense")]
+    Malformed,
+}

@@ -43,7 +43,7 @@ mod tests {
 
     use super::ALL;
     use crate::harness::Effort;
-    use crate::workers::ask_for;
+    use crate::work::ask_for;
 
     #[test]
     fn scenarios_have_names_of_their_own() {

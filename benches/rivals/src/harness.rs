@@ -15,7 +15,7 @@ use filch_report::estimate::median;
 use filch_report::run::{self, Better, Latencies, Role, Series};
 use hdrhistogram::Histogram;
 
-use crate::workers::WORKERS;
+use crate::work::WORKERS;
 
 /// The amount of measuring.
 #[derive(Clone, Copy, Debug)]

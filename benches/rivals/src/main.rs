@@ -11,10 +11,8 @@ mod machine;
 mod memory;
 mod outside;
 mod pools;
-mod processor_time;
 mod total;
 mod work;
-mod workers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,7 +21,6 @@ use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use filch_report::run::{self, Run};
 use filch_report::{Folder, tables};
-
 use harness::Effort;
 
 /// The options of the program around this one.
@@ -105,7 +102,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
         results: Vec::new(),
     };
     println!("{}", tables::machine(&all));
-    workers::ask_for(arguments.workers);
+    work::ask_for(arguments.workers);
     let stored = arguments.report.as_ref();
     let stored = stored.map(|path| Folder::open(path, &all.machine, all.effort));
     let stored = stored.transpose()?;

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::harness::Scenario;
 use crate::memory::resident_and_peak;
-use crate::workers::workers;
+use crate::work::workers;
 
 /// Go's side, if it was built.
 fn go() -> Option<Command> {

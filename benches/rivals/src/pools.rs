@@ -11,13 +11,12 @@ mod tokio;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::total::Total;
+use crate::work::workers;
 pub(crate) use actix::Actix;
 pub(crate) use async_executor::{Async, AsyncLeaked, AsyncStatic, Executing, Handle};
 pub(crate) use filch::{Filch, FilchFutures, Of, TIMERS, Talk, Talking, start};
 pub(crate) use tokio::Tokio;
-
-use crate::total::Total;
-use crate::workers::workers;
 
 /// Tells the thread outside that tasks are done. One for all pools: only one has its turn.
 pub(crate) static TOTAL: Total = Total::new();

@@ -8,8 +8,8 @@ use filch_fork_join::{Pool, Worker};
 
 use crate::borrowed::Borrowed;
 use crate::broadcast::BroadcastContext;
-use crate::fifo::Fifo;
 use crate::global;
+use crate::spawn::Fifo;
 
 /// Jobs that may borrow data that lives as long as `'scope`, of which the oldest begins first: see
 /// [`scope_fifo()`].

@@ -1,19 +1,18 @@
 //! A pool that a program builds for itself.
 
-use std::fmt;
-use std::thread;
+use std::{fmt, thread};
 
 use filch_fork_join::{Pool, Worker};
 
 use crate::broadcast::BroadcastContext;
 use crate::builder::ThreadPoolBuilder;
 use crate::error::ThreadPoolBuildError;
+use crate::global::Yield;
 use crate::join::join;
 use crate::scope::{Scope, scope};
 use crate::scope_fifo::{self, ScopeFifo, scope_fifo};
 use crate::spawn;
 use crate::threads::{ThreadBuilder, ThreadSpawn};
-use crate::yields::Yield;
 
 /// A pool of threads that run jobs. [`ThreadPoolBuilder`] builds it.
 ///

@@ -7,18 +7,16 @@ use std::time::{Duration, Instant};
 
 use filch_scheduler::{ExitReason, Handle, Node, Pid, Process, Protocol, Receiver, Submission};
 
-use crate::call::asked::Asked;
-use crate::call::caller::Caller;
+use crate::call::caller::{Asked, Caller};
 use crate::call::errors::CallError;
 use crate::future::async_fn::{self, AsyncFn, SpawnError};
 use crate::future::inbox::Inbox;
-use crate::future::join_handle::JoinHandle;
+use crate::future::join_handle::{JoinHandle, ended};
 use crate::mailbox::sending::Sending;
 use crate::nodes::ConnectError;
 use crate::registry::{Broadcast, GroupError, RegisterError};
 use crate::report::dump::Dump;
-use crate::{ExecuteError, SubmissionExt, ended, execute, nodes};
-use crate::{call, registry};
+use crate::{ExecuteError, SubmissionExt, call, execute, nodes, registry};
 
 /// The methods that this crate adds to a [`Handle`]: calls, futures as processes, names, groups.
 pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
@@ -357,7 +355,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// [`ExitReason::NoSuchProcess`] if it ended before this call, or never was. The process's acts
     /// happen before the return.
     fn ended(&self, pid: Pid) -> impl Future<Output = ExitReason> + Send + 'static {
-        ended::ended(self.borrow(), pid)
+        ended(self.borrow(), pid)
     }
 
     /// Makes `receiver` take the messages for processes on `node` from now on. Returns the one

@@ -9,7 +9,7 @@ use crate::future::async_fn::{Function, SpawnError};
 use crate::future::join_handle::JoinHandle;
 use crate::mailbox::counted::Counted;
 use crate::mailbox::drop_oldest::DropOldestMailbox;
-use crate::mailbox::when_full::WhenFull;
+use crate::mailbox::sending::WhenFull;
 use crate::registry;
 use crate::timers::{EndByError, Timers, terminate_at};
 

@@ -1,7 +1,8 @@
-//! The errors, with their reasons.
+//! The answer to a caller: a value that comes when the scheduler has it, or an error.
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 /// There is no such worker: it was removed, or never registered here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,3 +129,13 @@ impl From<Stopped> for ReportError {
         Self::Stopped
     }
 }
+
+/// The scheduler's answer: await it in a task, or wait for it in a thread, but never in a waker
+/// that the scheduler calls.
+pub type Answer<T, E = Stopped> = filch_promise::Answer<T, E>;
+
+/// The result of a scheduled job, when there is one.
+pub type Pending<R> = Answer<Arc<R>, JobError>;
+
+/// The scheduler's end of an answer. A drop without an answer says that the scheduler was stopped.
+pub(crate) type Reply<T, E> = filch_promise::Reply<T, E, Stopped>;

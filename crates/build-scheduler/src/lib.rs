@@ -4,7 +4,6 @@
 pub mod algorithm {}
 
 mod alarm;
-mod answer;
 mod combiner;
 mod config;
 mod error;
@@ -15,11 +14,10 @@ mod planner;
 mod scheduler;
 mod shared;
 
-pub use answer::{Answer, Pending};
 #[doc(hidden)] // for the models
 pub use combiner::{Apply, Combiner};
 pub use config::Config;
-pub use error::{JobError, PickError, ReportError, Stopped, UnknownWorker};
+pub use error::{Answer, JobError, Pending, PickError, ReportError, Stopped, UnknownWorker};
 pub use job::{Content, Id, Job, Outcome};
 pub use picking::{Canceller, Picking};
 pub use planner::{

@@ -6,10 +6,9 @@ use std::sync::{Arc, OnceLock};
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::alarm::Alarm;
-use crate::answer::Reply;
 use crate::combiner::Apply;
 use crate::config::Config;
-use crate::error::{JobError, PickError, ReportError, Stopped};
+use crate::error::{JobError, PickError, Reply, ReportError, Stopped};
 use crate::job::Job;
 use crate::planner::{AlreadyPending, Counts, Grant, PickId, Planner, WorkerId};
 

@@ -1,17 +1,15 @@
 //! A pick that is under way, and its canceller.
 
-use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
+use std::{fmt, mem};
 
 use filch_parker::block_on;
 use filch_promise::answer;
 
-use crate::answer::Answer;
-use crate::error::PickError;
+use crate::error::{Answer, PickError};
 use crate::job::{Content, Id, Job, Outcome};
 use crate::machine::{Granted, Machine, PickName};
 use crate::planner::WorkerId;

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use filch_promise::answer;
 use filch_timers::Timers;
 
-use crate::answer::{Answer, Pending};
 use crate::config::Config;
-use crate::error::ReportError;
+use crate::error::{Answer, Pending, ReportError};
 use crate::job::{Content, Id, Job, Outcome};
 use crate::machine::Machine;
 use crate::picking::Picking;

@@ -7,10 +7,9 @@ use filch_promise::answer;
 use filch_timers::Timers;
 
 use crate::alarm::Alarm;
-use crate::answer::Answer;
 use crate::combiner::Combiner;
 use crate::config::Config;
-use crate::error::Stopped;
+use crate::error::{Answer, Stopped};
 use crate::job::{Content, Id, Outcome};
 use crate::machine::{Call, Machine};
 

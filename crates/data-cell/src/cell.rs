@@ -6,7 +6,7 @@ use core::mem::{self, ManuallyDrop};
 use filch_sync::cell::UnsafeCell;
 
 use crate::lock::{Access, DataLock, Lockable};
-use crate::lock_error::LockError;
+use crate::word::LockError;
 
 /// Data that threads share: many readers or one writer, until the owner takes the data away. No
 /// method waits.

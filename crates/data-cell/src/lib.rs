@@ -5,16 +5,13 @@ extern crate alloc;
 
 mod cell;
 mod lock;
-mod lock_error;
 mod lock_set;
-mod locked;
 mod word;
 
 pub use cell::DataCell;
 pub use lock::{Access, DataLock, Lockable};
-pub use lock_error::LockError;
-pub use lock_set::{Conflict, LockSet};
-pub use locked::{Locked, Refused};
+pub use lock_set::{Conflict, LockSet, Locked, Refused};
+pub use word::LockError;
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}

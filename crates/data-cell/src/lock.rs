@@ -4,8 +4,7 @@ use core::fmt;
 
 use filch_sync::atomic::{AtomicU32, Ordering};
 
-use crate::lock_error::LockError;
-use crate::word::Word;
+use crate::word::{LockError, Word};
 
 /// The way in which a caller wants the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -24,44 +24,25 @@ struct Counts {
     waiter: Unparker,
 }
 
-impl Counts {
-    /// Counts one down, and wakes the waiter after the last.
-    fn leave(&self) {
-        // ORDERING: Release, for the Acquire in `poll`: what this copy did. An RMW: so do the
-        // others', whose releases it continues.
-        if self.alive.fetch_sub(1, Ordering::Release) == 1 {
-            self.waiter.unpark();
-        }
-    }
-
-    fn copy(counts: &Arc<Self>) -> Awaited {
-        // ORDERING: Relaxed: the caller has one, so that the count is not 0.
-        counts.alive.fetch_add(1, Ordering::Relaxed);
-        // ORDERING: Relaxed: released by `leave`.
-        counts.copies.fetch_add(1, Ordering::Relaxed);
-        Awaited(Arc::clone(counts))
-    }
-}
-
 /// The end for the thread that waits.
 #[derive(Debug)]
 pub(crate) struct Completion(Arc<Counts>);
 
 impl Completion {
-    /// Makes both ends: the [`Sending`] keeps the thread of `waiter` waiting until all is sent.
-    pub(crate) fn new(waiter: Unparker) -> (Self, Sending) {
+    /// Makes both ends. The sender's keeps the thread of `waiter` waiting until all is sent.
+    pub(crate) fn new(waiter: Unparker) -> (Self, Awaited) {
         let counts = Arc::new(Counts {
             alive: AtomicUsize::new(1),
             copies: AtomicUsize::new(0),
             ran: AtomicUsize::new(0),
             waiter,
         });
-        (Self(Arc::clone(&counts)), Sending(counts))
+        (Self(Arc::clone(&counts)), Awaited(counts))
     }
 
     /// Returns the outcome, once no copy is left. Everything that the copies did happened before.
     pub(crate) fn poll(&self) -> Option<Completed> {
-        // ORDERING: Acquire, for the Release in `leave`: what the copies did, and the counts.
+        // ORDERING: Acquire, for the Release in the drop: what the copies did, and the counts.
         if self.0.alive.load(Ordering::Acquire) != 0 {
             return None;
         }
@@ -74,42 +55,47 @@ impl Completion {
     }
 }
 
-/// Lives until all copies have been sent.
-#[derive(Debug)]
-pub(crate) struct Sending(Arc<Counts>);
+/// A task's part in a wait for it; `()`: nobody waits.
+pub(crate) trait Part: Send + 'static {
+    /// Makes another copy's part.
+    fn copy(&self) -> Self;
 
-impl Sending {
-    /// Makes the first copy's part.
-    pub(crate) fn copy(&self) -> Awaited {
-        Counts::copy(&self.0)
-    }
+    /// Counts the task as run. Dropped without this call, it counts as not run.
+    fn has_run(&self);
 }
 
-impl Drop for Sending {
-    fn drop(&mut self) {
-        self.0.leave();
-    }
+impl Part for () {
+    fn copy(&self) {}
+
+    fn has_run(&self) {}
 }
 
-/// Goes with each copy of an awaited task, and reports its end.
+/// Goes with each copy of an awaited task, and reports its end. The sender has one, too, until all
+/// copies are sent.
 #[derive(Debug)]
 pub(crate) struct Awaited(Arc<Counts>);
 
-impl Awaited {
-    /// Makes another copy's part.
-    pub(crate) fn copy(&self) -> Self {
-        Counts::copy(&self.0)
+impl Part for Awaited {
+    fn copy(&self) -> Self {
+        // ORDERING: Relaxed: the caller has one, so that the count is not 0.
+        self.0.alive.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: Relaxed: released by the drop.
+        self.0.copies.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&self.0))
     }
 
-    /// Counts the task as run. Dropped without this call, it counts as not run.
-    pub(crate) fn has_run(&self) {
-        // ORDERING: Relaxed: released by `leave`, in the drop.
+    fn has_run(&self) {
+        // ORDERING: Relaxed: released by the drop.
         self.0.ran.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl Drop for Awaited {
     fn drop(&mut self) {
-        self.0.leave();
+        // ORDERING: Release, for the Acquire in `poll`: what this copy did. An RMW: so do the
+        // others', whose releases it continues.
+        if self.0.alive.fetch_sub(1, Ordering::Release) == 1 {
+            self.0.waiter.unpark();
+        }
     }
 }

@@ -1,29 +1,27 @@
-//! The calls that a worker's code can make.
+//! The calls that a worker's code can make, and a task that it has received.
 
 use std::any::{TypeId, type_name};
-use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Instant;
+use std::{fmt, thread};
 
 use filch_data_cell::Access;
 
-use crate::completion::{Completed, Completion};
-use crate::data::table::Place;
+use crate::completion::{Completed, Completion, Part};
+use crate::data::{Place, Request};
 use crate::envelope::Envelope;
-use crate::error::{Ending, LockDataError, NestedError, ReceiveError, WaitError};
-use crate::exit::Exit;
-use crate::function::Function;
-use crate::param::{Param, sealed};
-use crate::received::Received;
-use crate::request::Request;
-use crate::route::{Route, Routes};
-use crate::task::Task;
+use crate::error::{Ending, Exit, LockDataError, NestedError, ReceiveError, WaitError};
+use crate::function::{Function, Param, sealed};
+use crate::route::{Route, Routes, Task};
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::Ran;
+use crate::worker::home::Turn;
+use crate::worker::inbox::Queued;
 use crate::worker::public::WaitsFor;
-use crate::worker::turn::Turn;
 
 /// The calls that a worker's code can make: send, wait, give way. A task's function takes it as a
 /// parameter among its data; a worker's own `run` is called with it.
@@ -309,5 +307,53 @@ impl fmt::Debug for Context<'_> {
             .field("worker", &self.name())
             .field("is_ending", &self.is_ending())
             .finish_non_exhaustive()
+    }
+}
+
+/// A task that a worker's own `run` has [received](crate::Context::receive). Dropping this ends the
+/// task as run: a thread or a worker that waits for it goes on. If a panic drops it, the task has
+/// not run. If it is leaked, the wait never ends.
+pub struct Received<'a, T: Task> {
+    /// Taken by the drop.
+    queued: Option<Queued>,
+    by: &'a Turn<'a>,
+    task: PhantomData<T>,
+}
+
+impl<'a, T: Task> Received<'a, T> {
+    /// Wraps a task of that type.
+    pub(crate) fn new(queued: Queued, by: &'a Turn<'a>) -> Self {
+        Self {
+            queued: Some(queued),
+            by,
+            task: PhantomData,
+        }
+    }
+}
+
+impl<T: Task> Deref for Received<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        let Some(queued) = &self.queued else {
+            unreachable!("it is there until this is dropped");
+        };
+        // SAFETY: it was received as a task of its kind, which is this type's; it stays where it is
+        // as long as this is borrowed.
+        unsafe { queued.envelope.task().cast().as_ref() }
+    }
+}
+
+impl<T: Task> Drop for Received<'_, T> {
+    fn drop(&mut self) {
+        if let Some(queued) = self.queued.take() {
+            self.by.worker.received(queued, !thread::panicking());
+        }
+    }
+}
+
+impl<T: Task + fmt::Debug> fmt::Debug for Received<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Received").field(&**self).finish()
     }
 }

@@ -1,26 +1,22 @@
 //! The engine, for its users.
 
-use std::fmt;
-use std::io;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{fmt, io, thread};
 
 use filch_parker::Parker;
-use filch_sync::panic::drop_contained;
 use filch_sync::time;
 
-use crate::completion::{Completed, Completion};
+use crate::completion::{Completed, Completion, Part};
 use crate::envelope::Envelope;
 use crate::error::{CalledFromInside, StartError, WaitError};
 use crate::links::Links;
 use crate::report::Report;
-use crate::route::{MAX_SCHEDULERS, Route};
+use crate::route::{MAX_SCHEDULERS, Route, Task};
 use crate::scheduler::handle::{LocalScheduler, Scheduler};
 use crate::shared::Shared;
-use crate::task::Task;
 
 /// Schedulers that drive workers over shared data. See the [crate](crate).
 ///
@@ -231,16 +227,8 @@ impl<T: Task> TaskSender<T> {
     /// # Panics
     /// If the task's `clone` panics. Then it has reached some of them.
     pub fn send(&self, task: T) -> usize {
-        match self.route.schedulers() {
-            0 => {
-                drop_contained(task);
-                0
-            }
-            _ => {
-                let envelope = Envelope::new(self.route.kind, task);
-                self.links.broadcast(&self.route, envelope)
-            }
-        }
+        let envelope = Envelope::new(self.route.kind, task);
+        self.links.broadcast(&self.route, envelope)
     }
 }
 

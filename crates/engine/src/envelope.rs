@@ -1,4 +1,4 @@
-//! A task on its way, without its type.
+//! A task on its way, without its type; with it, its waiter.
 
 use std::any::TypeId;
 use std::cell::UnsafeCell;
@@ -7,10 +7,8 @@ use std::ptr::NonNull;
 
 use filch_sync::panic::drop_contained;
 
-use crate::completion::Awaited;
-use crate::letter::{Letter, Plain, Tracked};
-use crate::route::TaskKind;
-use crate::task::Task;
+use crate::completion::{Awaited, Part};
+use crate::route::{Task, TaskKind};
 
 /// A task on its way, in four words. Most tasks fit in it: an allocation, freed on another thread,
 /// would cost as much as all other work for a task.
@@ -19,6 +17,13 @@ pub(crate) struct Envelope {
     methods: &'static Methods,
     /// A letter of the type of `methods`.
     room: Room,
+}
+
+/// The contents of an envelope: a task, and its part in a wait, if somebody waits.
+struct Letter<T, A> {
+    task: T,
+    /// Behind the task, so dropped after it, even if its destructor panics.
+    awaited: A,
 }
 
 /// Room for a letter, or for a box with one that does not fit. A task may have cells of its own,
@@ -41,21 +46,22 @@ unsafe impl Send for Envelope {}
 
 impl Envelope {
     pub(crate) fn new<T: Task>(kind: TaskKind, task: T) -> Self {
-        Self::with(kind, Plain(task))
+        let awaited = ();
+        Self::with(kind, Letter { task, awaited })
     }
 
     /// Makes an envelope that reports when the task has run, or is dropped.
     pub(crate) fn tracked<T: Task>(kind: TaskKind, task: T, awaited: Awaited) -> Self {
-        Self::with(kind, Tracked { task, awaited })
+        Self::with(kind, Letter { task, awaited })
     }
 
-    fn with<L: Letter>(kind: TaskKind, letter: L) -> Self {
+    fn with<T: Task, A: Part>(kind: TaskKind, letter: Letter<T, A>) -> Self {
         let methods = const {
             &Methods {
-                type_id: TypeId::of::<L>,
-                task: task::<L>,
-                copy: copy::<L>,
-                end: end::<L>,
+                type_id: TypeId::of::<Letter<T, A>>,
+                task: task::<T, A>,
+                copy: copy::<T, A>,
+                end: end::<T, A>,
             }
         };
         let room = put(letter);
@@ -99,10 +105,10 @@ impl Envelope {
     /// Takes the task out: it has that type, and nobody waits for it.
     pub(crate) fn into_task<T: Task>(self) -> T {
         let this = ManuallyDrop::new(self);
-        assert_eq!((this.methods.type_id)(), TypeId::of::<Plain<T>>());
+        assert_eq!((this.methods.type_id)(), TypeId::of::<Letter<T, ()>>());
         // SAFETY: the room has a letter of that type, and nobody looks at it again.
-        let Plain(task) = unsafe { take(&this.room) };
-        task
+        let letter: Letter<T, ()> = unsafe { take(&this.room) };
+        letter.task
     }
 }
 
@@ -157,31 +163,34 @@ unsafe fn take<L>(room: &Room) -> L {
 
 /// # Safety
 /// As [`place`].
-unsafe fn task<L: Letter>(room: &Room) -> NonNull<()> {
+unsafe fn task<T: Task, A: Part>(room: &Room) -> NonNull<()> {
     // SAFETY: the caller's.
-    let letter = unsafe { place::<L>(room).as_ref() };
-    NonNull::from(letter.task()).cast()
+    let letter = unsafe { place::<Letter<T, A>>(room).as_ref() };
+    NonNull::from(&letter.task).cast()
 }
 
 /// # Safety
 /// As [`place`].
-unsafe fn copy<L: Letter>(room: &Room) -> Room {
+unsafe fn copy<T: Task, A: Part>(room: &Room) -> Room {
     // SAFETY: the caller's.
-    let letter = unsafe { place::<L>(room).as_ref() };
-    put(letter.copy())
+    let letter = unsafe { place::<Letter<T, A>>(room).as_ref() };
+    // Before the task: if its `clone` panics, this copy is dropped.
+    let awaited = letter.awaited.copy();
+    let task = letter.task.clone();
+    put(Letter { task, awaited })
 }
 
 /// # Safety
 /// As [`take`].
-unsafe fn end<L: Letter>(room: &Room, has_run: bool) {
+unsafe fn end<T: Task, A: Part>(room: &Room, has_run: bool) {
     // SAFETY: the caller's.
-    let place = unsafe { place::<L>(room) };
+    let place = unsafe { place::<Letter<T, A>>(room) };
     if has_run {
         // SAFETY: it is there.
-        unsafe { place.as_ref() }.has_run();
+        unsafe { place.as_ref() }.awaited.has_run();
     }
     let letter = Ends(place);
-    match needs_drop::<L::Task>() {
+    match needs_drop::<T>() {
         true => drop_contained(letter),
         false => drop(letter),
     }
@@ -211,7 +220,7 @@ mod tests {
 
     /// Checks that a task fits its envelope or not, is copied, and is dropped once.
     fn goes<T: Task + PartialEq + std::fmt::Debug>(task: T, fits: bool) {
-        assert_eq!(super::fits::<Plain<T>>(), fits);
+        assert_eq!(super::fits::<Letter<T, ()>>(), fits);
         let envelope = Envelope::new(TaskKind(7), task.clone());
         let other = envelope.copy();
         let moved = Box::new(other);

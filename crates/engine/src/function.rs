@@ -1,8 +1,10 @@
-//! Functions by their parameters, which determine the locked data.
+//! Functions by their parameters, references to data and the context, which determine the locked
+//! data.
+
+use filch_data_cell::Access;
 
 use crate::context::Context;
-use crate::param::Param;
-use crate::request::Request;
+use crate::data::Request;
 
 /// A function that takes data: `fn(&World, &mut Input) -> R`, with at most eight parameters, and a
 /// [`Context`](crate::Context) anywhere among them. Implemented for functions and closures; sealed
@@ -103,3 +105,60 @@ functions!(P0 p0 0, P1 p1 1, P2 p2 2, P3 p3 3, P4 p4 4);
 functions!(P0 p0 0, P1 p1 1, P2 p2 2, P3 p3 3, P4 p4 4, P5 p5 5);
 functions!(P0 p0 0, P1 p1 1, P2 p2 2, P3 p3 3, P4 p4 4, P5 p5 5, P6 p6 6);
 functions!(P0 p0 0, P1 p1 1, P2 p2 2, P3 p3 3, P4 p4 4, P5 p5 5, P6 p6 6, P7 p7 7);
+
+/// A parameter of a function that a worker calls: `&T` and `&mut T` for its data, and
+/// [`Context`](crate::Context). Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no parameter of a worker's function",
+    label = "neither data nor the context",
+    note = "a parameter is `&T` or `&mut T` of data that the worker lists, or `Context<'_>`"
+)]
+pub trait Param: sealed::Sealed {
+    /// The parameter with another lifetime.
+    #[doc(hidden)]
+    type Item<'call>;
+
+    /// Returns the data that it refers to, if any.
+    #[doc(hidden)]
+    fn request() -> Option<Request>;
+
+    /// # Safety
+    /// If it refers to data, `data` points to that, and for `'call` no access excludes this
+    /// reference.
+    #[doc(hidden)]
+    unsafe fn get<'call>(data: *mut (), by: Context<'call>) -> Self::Item<'call>;
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}
+
+impl<T: 'static> sealed::Sealed for &T {}
+
+impl<T: 'static> Param for &T {
+    type Item<'call> = &'call T;
+
+    fn request() -> Option<Request> {
+        Some(Request::of::<T>(Access::Read))
+    }
+
+    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call T {
+        // SAFETY: the caller's: it points to a `T` that nobody changes for so long.
+        unsafe { &*data.cast() }
+    }
+}
+
+impl<T: 'static> sealed::Sealed for &mut T {}
+
+impl<T: 'static> Param for &mut T {
+    type Item<'call> = &'call mut T;
+
+    fn request() -> Option<Request> {
+        Some(Request::of::<T>(Access::Write))
+    }
+
+    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call mut T {
+        // SAFETY: the caller's: it points to a `T` that nobody else touches for so long.
+        unsafe { &mut *data.cast() }
+    }
+}

@@ -10,38 +10,26 @@ mod data;
 mod engine;
 mod envelope;
 mod error;
-mod exit;
-mod fiber;
 mod function;
-mod letter;
 mod links;
-mod message;
-mod param;
-mod received;
+mod owners;
 mod report;
-mod request;
 mod route;
 mod scheduler;
 mod shared;
-mod task;
 mod worker;
 
 pub use completion::Completed;
-pub use context::Context;
+pub use context::{Context, Received};
+pub use data::Request;
 pub use engine::{Engine, TaskSender};
 pub use error::{
-    CalledFromInside, Ending, LockDataError, NestedError, ReceiveError, RemoveError, SendError,
-    StartError, WaitError,
+    CalledFromInside, Ending, Exit, LockDataError, NestedError, ReceiveError, RemoveError,
+    SendError, StartError, WaitError,
 };
-pub use exit::Exit;
-pub use function::{Function, Handler};
-pub use param::Param;
-pub use received::Received;
+pub use function::{Function, Handler, Param};
 pub use report::{Report, SchedulerReport, WorkerReport};
-pub use request::Request;
-pub use scheduler::handle::{LocalScheduler, Scheduler};
-pub use scheduler::unfit::{AddError, Unfit};
-pub use task::Task;
-pub use worker::handle::WorkerHandle;
-pub use worker::public::{Stage, WaitsFor};
+pub use route::Task;
+pub use scheduler::handle::{AddError, LocalScheduler, Scheduler, Unfit};
+pub use worker::public::{Stage, WaitsFor, WorkerHandle};
 pub use worker::spec::Worker;

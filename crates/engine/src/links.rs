@@ -1,4 +1,4 @@
-//! The queues of an engine's schedulers, for senders.
+//! The queues of an engine's schedulers, for senders, and their messages.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -9,29 +9,13 @@ use filch_sync::thread::{self, Thread};
 
 use crate::envelope::Envelope;
 use crate::error::CalledFromInside;
-use crate::message::{Message, Order};
 use crate::route::{MAX_SCHEDULERS, Route, Routes};
+use crate::worker::spec::Spec;
 
 /// The sending end of a scheduler's queue.
-pub(crate) struct Link {
+struct Link {
     queue: Sender<Message>,
     unparker: Unparker,
-}
-
-impl Link {
-    pub(crate) fn new(queue: Sender<Message>, unparker: Unparker) -> Self {
-        Self { queue, unparker }
-    }
-
-    /// Puts the message into the scheduler's queue. Lock-free.
-    ///
-    /// # Errors
-    /// The message, if the scheduler is gone.
-    pub(crate) fn send(&self, message: Message) -> Result<(), Message> {
-        self.queue.push(message).map_err(PushError::into_inner)?;
-        self.unparker.unpark();
-        Ok(())
-    }
 }
 
 /// The links to all schedulers of an engine, and the routes of tasks to them.
@@ -82,8 +66,8 @@ impl Links {
     }
 
     /// Makes that scheduler reachable for tasks.
-    pub(crate) fn connect(&self, scheduler: usize, link: Link) {
-        let fresh = self.links[scheduler].set(link);
+    pub(crate) fn connect(&self, scheduler: usize, queue: Sender<Message>, unparker: Unparker) {
+        let fresh = self.links[scheduler].set(Link { queue, unparker });
         debug_assert!(fresh.is_ok(), "each number is given out once");
         // ORDERING: Release, for the Acquire in `wake_all`: the link. Acquire, for the Release
         // there: a scheduler that is not woken sees what it would have been woken for. An RMW, as
@@ -96,7 +80,10 @@ impl Links {
     /// # Errors
     /// The message, if the scheduler is gone.
     pub(crate) fn send(&self, scheduler: usize, message: Message) -> Result<(), Message> {
-        self.link(scheduler).send(message)
+        let Link { queue, unparker } = self.link(scheduler);
+        queue.push(message).map_err(PushError::into_inner)?;
+        unparker.unpark();
+        Ok(())
     }
 
     /// Returns whether messages wait in that scheduler's queue: a hint.
@@ -173,5 +160,29 @@ impl Links {
             Order::TaskFor(_, task) => Err(task),
             _ => unreachable!("what was refused comes back"),
         }
+    }
+}
+
+pub(crate) enum Message {
+    /// For each worker that lists its type.
+    Task(Envelope),
+    /// All others, in a box, so that a message is as small as most are.
+    Order(Box<Order>),
+}
+
+const _: () = assert!(size_of::<Message>() == 4 * size_of::<usize>());
+
+pub(crate) enum Order {
+    /// A task for that worker alone.
+    TaskFor(usize, Envelope),
+    /// A new worker.
+    Add(Box<Spec>),
+    /// No more workers come. The present ones have been told to end.
+    Terminate,
+}
+
+impl From<Order> for Message {
+    fn from(order: Order) -> Self {
+        Self::Order(Box::new(order))
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use filch_sync::atomic::Ordering;
 
-use crate::exit::Exit;
-use crate::request::Request;
+use crate::data::Request;
+use crate::error::Exit;
 use crate::worker::public::{Public, Stage, WaitsFor};
 
 /// The present state of an engine. Its `Display` is a line for each worker.

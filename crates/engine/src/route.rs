@@ -1,13 +1,11 @@
-//! The route of tasks of one type: a bit for each scheduler with a worker that lists the type; and
-//! the routes of an engine, by the types of the tasks.
+//! The tasks, and the route of those of one type: a bit for each scheduler with a worker that lists
+//! the type; and the routes of an engine, by the types of the tasks.
 
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use filch_sync::atomic::{AtomicU64, Ordering};
-
-use crate::task::Task;
 
 /// The most schedulers of an engine: a bit for each in a word.
 pub(crate) const MAX_SCHEDULERS: usize = 64;
@@ -79,3 +77,10 @@ impl Routes {
         known.entry(id).or_insert_with(fresh).clone()
     }
 }
+
+/// A value to send to workers: cloned for each that lists it. Implemented for all fitting types.
+///
+/// A task of at most two words, aligned like them, travels without an allocation.
+pub trait Task: Clone + Send + 'static {}
+
+impl<T: Clone + Send + 'static> Task for T {}

@@ -9,17 +9,14 @@ use filch_parker::{AdaptiveSpinner, Parker};
 use filch_sync::{Condvar, Mutex, MutexGuard, lock};
 
 use crate::counter::Stats;
-use crate::data::owners::Owners;
-use crate::data::table::Role;
-use crate::error::StartError;
-use crate::exit::Exit;
-use crate::links::{Link, Links};
-use crate::message::{Message, Order};
+use crate::data::Role;
+use crate::error::{Exit, StartError};
+use crate::links::{Links, Message, Order};
+use crate::owners::Owners;
 use crate::report::{Report, SchedulerReport, WorkerReport};
 use crate::route::{MAX_SCHEDULERS, Route};
-use crate::scheduler::unfit::{AddError, Unfit};
-use crate::worker::handle::WorkerHandle;
-use crate::worker::public::Public;
+use crate::scheduler::handle::{AddError, Unfit};
+use crate::worker::public::{Public, WorkerHandle};
 use crate::worker::spec::{Spec, Worker};
 
 /// The most workers of a scheduler that a report still shows when they have ended.
@@ -77,10 +74,13 @@ impl Shared {
         }
         let (sender, queue) = channel();
         let parker = Parker::new();
-        let link = Link::new(sender, parker.unparker());
-        self.links.connect(number, link);
+        self.links.connect(number, sender, parker.unparker());
         let stats = Arc::new(Stats::default());
-        members.schedulers.push(Member::new(name, &stats));
+        members.schedulers.push(Member {
+            name,
+            stats: Arc::clone(&stats),
+            ..Member::default()
+        });
         Ok(Place {
             number,
             queue,
@@ -236,15 +236,15 @@ pub(crate) struct Place {
 
 /// A scheduler, as its engine keeps it.
 #[derive(Default)]
-pub(crate) struct Member {
-    pub(crate) name: String,
+struct Member {
+    name: String,
     /// Set when no worker may be added any more.
-    pub(crate) is_terminated: bool,
+    is_terminated: bool,
     /// Set when its loop has ended.
-    pub(crate) is_over: bool,
+    is_over: bool,
     /// Set if the engine has a thread for it.
-    pub(crate) has_thread: bool,
-    pub(crate) stats: Arc<Stats>,
+    has_thread: bool,
+    stats: Arc<Stats>,
     workers: Vec<Arc<Public>>,
     /// The last of those that have ended, oldest first.
     gone: Vec<Arc<Public>>,
@@ -255,21 +255,13 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    pub(crate) fn new(name: String, stats: &Arc<Stats>) -> Self {
-        Self {
-            name,
-            stats: Arc::clone(stats),
-            ..Self::default()
-        }
-    }
-
     /// Returns whether one more can be added, which must be alone if it `is_exclusive`.
-    pub(crate) fn has_room_for(&self, is_exclusive: bool) -> bool {
+    fn has_room_for(&self, is_exclusive: bool) -> bool {
         !self.is_exclusive && (!is_exclusive || self.workers.is_empty())
     }
 
     /// Adds a worker that is in the queue of its scheduler: tasks may follow it there.
-    pub(crate) fn enter(&mut self, scheduler: usize, public: Arc<Public>, is_exclusive: bool) {
+    fn enter(&mut self, scheduler: usize, public: Arc<Public>, is_exclusive: bool) {
         for route in &public.lists {
             *self.listed.entry(route.kind.0).or_default() += 1;
             route.list(scheduler);
@@ -279,7 +271,7 @@ impl Member {
     }
 
     /// Removes a worker that has ended. No tasks follow it, unless another one lists their type.
-    pub(crate) fn leave(&mut self, public: &Arc<Public>) {
+    fn leave(&mut self, public: &Arc<Public>) {
         self.workers.retain(|other| !Arc::ptr_eq(other, public));
         if self.gone.len() == SHOWN_ENDED {
             self.gone.remove(0);
@@ -295,7 +287,7 @@ impl Member {
         }
     }
 
-    pub(crate) fn tell_all_to_end(&self) {
+    fn tell_all_to_end(&self) {
         for worker in &self.workers {
             // Those that were told before keep their reason.
             let _ = worker.told.set(Exit::Terminated);

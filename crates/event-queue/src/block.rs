@@ -46,7 +46,6 @@ struct Header {
     prev: UnsafeCell<usize>,
     /// Address of the block after this one; 0 while the consumer has not looked for it.
     next: UnsafeCell<usize>,
-    /// The number of slots.
     slots: u32,
 }
 

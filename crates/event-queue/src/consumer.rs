@@ -6,9 +6,9 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::drop_each;
 
 use crate::block::{Block, State};
-use crate::closed::ReopenError;
 use crate::position::Position;
 use crate::producers::Producers;
+use crate::queue::ReopenError;
 use crate::scan::Scan;
 
 /// A scan that leaves at most this many slots in the tail's block rewinds it.

@@ -8,17 +8,13 @@ pub mod algorithm {}
 
 mod block;
 mod channel;
-mod claim;
-mod closed;
 mod consumer;
-mod depth;
 mod position;
 mod producers;
 mod queue;
 mod scan;
 
 pub use channel::{Receiver, RecvError, Sender, channel};
-pub use claim::Claim;
-pub use closed::{Closed, PushError, ReopenError};
-pub use depth::Depth;
-pub use queue::EventQueue;
+pub use position::Depth;
+pub use producers::Claim;
+pub use queue::{Closed, EventQueue, PushError, ReopenError};

@@ -1,26 +1,20 @@
-//! The queue for embedding.
+//! The queue for embedding, and its errors.
 
+use core::error::Error;
 use core::fmt;
 
 use crate::block::Block;
-use crate::claim::Claim;
-use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
-use crate::depth::Depth;
-use crate::producers::Producers;
+use crate::position::Depth;
+use crate::producers::{Claim, Producers};
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// decides by other means which thread consumes. [`channel`](crate::channel) is the safe pair of
 /// ends.
 ///
-/// It has 32 bytes, and allocates nothing before the first event; then a block of one slot; and if
-/// more events wait, blocks of 3, 7, 15 slots and so on, up to 2 KiB.
-///
 /// Its drop drops the events that are in it, oldest first. If a destructor panics, the others still
 /// run, every block is freed, and then the panic goes on, as with the elements of a `Vec`. Of
 /// several panics the first goes on; where there is no operating system, the second aborts.
-///
-/// [`algorithm`](crate::algorithm) describes the algorithm, with its proof.
 ///
 /// # Examples
 /// A process whose state word says which worker runs it; that worker alone consumes.
@@ -166,23 +160,6 @@ impl<T> EventQueue<T> {
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
-    ///
-    /// # Examples
-    /// ```
-    /// let queue = filch_event_queue::EventQueue::new();
-    /// (0..5).for_each(|event| queue.push(event).unwrap());
-    /// let mut portions = Vec::new();
-    /// loop {
-    ///     let mut portion = Vec::new();
-    ///     // SAFETY: nobody else consumes.
-    ///     let more = unsafe { queue.drain_up_to(2, |event| portion.push(event)) };
-    ///     portions.push(portion);
-    ///     if !more {
-    ///         break;
-    ///     }
-    /// }
-    /// assert_eq!(portions, [vec![0, 1], vec![2, 3], vec![4]]);
-    /// ```
     #[inline]
     pub unsafe fn drain_up_to(&self, max: usize, mut sink: impl FnMut(T)) -> bool {
         if max == 0 {
@@ -198,9 +175,8 @@ impl<T> EventQueue<T> {
         unsafe { self.consumer.drain_while(&self.producers, sink) }
     }
 
-    /// Takes the oldest event, or `None` if no push had completed when it looked.
-    ///
-    /// As [`drain_up_to`](Self::drain_up_to) one event. Wait-free.
+    /// Takes the oldest event, as [`drain_up_to`](Self::drain_up_to) one event, or `None` if no
+    /// push had completed when it looked. Wait-free.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
@@ -234,8 +210,6 @@ impl<T> EventQueue<T> {
     }
 
     /// Counts the events that wait, for people. Any thread; wait-free. No happens-before edge.
-    ///
-    /// Known as long as they are in one block. Beyond that it is the least number that there are.
     /// Pushes that are under way count, and so do events behind one of these that a drain has taken
     /// already.
     pub fn depth(&self) -> Depth {
@@ -289,3 +263,87 @@ impl<T> fmt::Debug for EventQueue<T> {
             .finish_non_exhaustive()
     }
 }
+
+/// The event of a refused push, handed back: the queue is closed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Closed<T>(pub T);
+
+impl<T> Closed<T> {
+    /// The event that was not pushed.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+// By hand: an event that cannot be printed must not keep `unwrap` and `?` from its users.
+impl<T> fmt::Debug for Closed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Closed(..)")
+    }
+}
+
+impl<T> fmt::Display for Closed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the event queue is closed")
+    }
+}
+
+impl<T> Error for Closed<T> {}
+
+/// The event of a refused push that was meant for one life of the queue, handed back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PushError<T> {
+    /// The queue is closed; a later life may follow.
+    Closed(T),
+    /// The life that the push was meant for is over, and the queue was reopened since.
+    Stale(T),
+}
+
+impl<T> PushError<T> {
+    /// The event that was not pushed.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Closed(event) | Self::Stale(event) => event,
+        }
+    }
+}
+
+impl<T> fmt::Debug for PushError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PushError({self})")
+    }
+}
+
+impl<T> fmt::Display for PushError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed(_) => "the event queue is closed",
+            Self::Stale(_) => "this life of the event queue is over",
+        })
+    }
+}
+
+impl<T> Error for PushError<T> {}
+
+/// The reason why a queue was not reopened. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReopenError {
+    /// It is not closed.
+    Open,
+    /// Events are left in it, or a push that came before the close is still under way. Drain it,
+    /// and try again.
+    Unfinished,
+}
+
+impl fmt::Display for ReopenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "the event queue is not closed",
+            Self::Unfinished => "the event queue is not emptied, or a push is under way",
+        })
+    }
+}
+
+impl Error for ReopenError {}

@@ -47,7 +47,6 @@ impl Scan {
         self.at.to_word() == self.limit.to_word()
     }
 
-    /// Says whether it has passed over a slot in flight.
     pub(crate) const fn has_passed(&self) -> bool {
         self.passed.is_some()
     }

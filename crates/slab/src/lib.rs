@@ -9,16 +9,13 @@ compile_error!(
 );
 
 mod array;
-mod batch;
 mod free_list;
 mod occupancy;
 mod pages;
 mod slab;
-mod slot;
 
-pub use batch::Batch;
 pub use occupancy::{Occupancy, Stale, Unpinned};
-pub use slab::{AllocateError, Slab};
+pub use slab::{AllocateError, Batch, Slab};
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}

@@ -5,20 +5,17 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use filch_actors::timers::{Sleep, Timers};
 use filch_actors::{HandleExt, Inbox};
 use filch_scheduler::{Event as Told, ExitReason, HandedBack, Pid, Protocol};
 
 use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
-use crate::error::{NotAdded, SupervisorError};
-use crate::info::{ChildInfo, ChildState};
+use crate::handle::{ChildInfo, ChildState, NotAdded, SupervisorError};
 use crate::mail::{Change, Mail, Mailbox, Reply};
 use crate::plan::child::{ChildId, ChildRef, Life};
-use crate::plan::event::{Action, Event, Failure};
+use crate::plan::event::{Action, Answer, ChildError, Event, Failure, Request, RequestId};
 use crate::plan::machine::Plan;
-use crate::plan::request::{Answer, ChildError, Request, RequestId};
 use crate::supervisor::{Begun, EndsProcess};
 
 /// The process of a supervisor.
@@ -54,16 +51,6 @@ enum Requested<P: Protocol> {
 /// The outcome of a start; the address of a child that is a supervisor.
 type Made<P> = Result<Option<Address<P>>, NotMade>;
 
-/// An event that the process waits for.
-enum Happened<P: Protocol> {
-    Told(Told<P>),
-    Mail(Mail<Child<P>>),
-    /// The plan's deadline has come.
-    Time,
-    /// The deadline never comes.
-    TimersClosed(Instant),
-}
-
 /// The reason given to a child that is asked to end.
 const REASON: &str = "its supervisor ends it";
 
@@ -74,8 +61,7 @@ pub(crate) async fn supervise<P: Protocol>(mut driver: Driver<P>) {
         if let Some(outcome) = driver.carry_out() {
             break outcome;
         }
-        let happened = poll_fn(|context| driver.poll(context)).await;
-        driver.hear(happened);
+        poll_fn(|context| driver.poll(context)).await;
     };
     driver.end(outcome);
 }
@@ -107,13 +93,15 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Returns the first event that it waits for.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Happened<P>> {
+    /// Hears of the first event that it waits for.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if let Poll::Ready(event) = self.inbox.poll_next(context) {
-            return Poll::Ready(Happened::Told(event));
+            self.hear(event);
+            return Poll::Ready(());
         }
         if let Poll::Ready(mail) = self.mail.poll_next(context) {
-            return Poll::Ready(Happened::Mail(mail));
+            self.read(mail);
+            return Poll::Ready(());
         }
         let Some(deadline) = self.plan.deadline() else {
             self.sleep = None;
@@ -123,27 +111,26 @@ impl<P: Protocol> Driver<P> {
         let kept = kept.filter(|sleep| sleep.deadline() == deadline);
         let mut sleep = kept.unwrap_or_else(|| self.timers.sleep_until(deadline));
         match Pin::new(&mut sleep).poll(context) {
-            Poll::Ready(Ok(())) => Poll::Ready(Happened::Time),
-            Poll::Ready(Err(_)) => Poll::Ready(Happened::TimersClosed(deadline)),
-            Poll::Pending => {
-                self.sleep = Some(sleep);
-                Poll::Pending
-            }
-        }
-    }
-
-    fn hear(&mut self, happened: Happened<P>) {
-        match happened {
-            Happened::Told(Told::Exited(exited)) => self.has_ended(exited.pid, exited.reason),
-            Happened::Told(Told::Cancel(_)) => self.tell(Event::Stop),
-            // It watches nobody, yields no command, and is sent no message.
-            Happened::Told(_) => {}
-            Happened::Mail(mail) => self.read(mail),
-            Happened::Time => self.tell(Event::Time),
-            Happened::TimersClosed(deadline) => {
+            Poll::Ready(Ok(())) => self.tell(Event::Time),
+            // The timers are closed: the deadline never comes.
+            Poll::Ready(Err(_)) => {
                 self.tell(Event::Stop);
                 self.plan.handle(Event::Time, deadline);
             }
+            Poll::Pending => {
+                self.sleep = Some(sleep);
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(())
+    }
+
+    fn hear(&mut self, event: Told<P>) {
+        match event {
+            Told::Exited(exited) => self.has_ended(exited.pid, exited.reason),
+            Told::Cancel(_) => self.tell(Event::Stop),
+            // It watches nobody, yields no command, and is sent no message.
+            _ => {}
         }
     }
 

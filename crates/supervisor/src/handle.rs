@@ -1,16 +1,17 @@
-//! The handle to a running supervisor.
+//! The handle to a running supervisor, and what it tells.
 
+use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
 
 use filch_promise::{Answer, answer};
-use filch_scheduler::Protocol;
+use filch_scheduler::{HandedBack, Pid, Protocol};
 
 use crate::child::{Address, Child};
-use crate::error::{Gone, NotAdded, SupervisorError};
-use crate::info::ChildInfo;
 use crate::mail::{Change, Mail, Reply};
-use crate::plan::child::{ChildId, ChildRef};
-use crate::plan::request::ChildError;
+use crate::plan::child::{ChildId, ChildRef, State};
+use crate::plan::event::{ChildError, Failure};
 
 /// The handle to a supervisor, for requests. Clones are handles to the same one. Dropping them does
 /// not change it.
@@ -132,3 +133,133 @@ impl<P: Protocol> fmt::Debug for SupervisorHandle<P> {
         f.debug_struct("SupervisorHandle").finish_non_exhaustive()
     }
 }
+
+/// The facts about a child that its supervisor reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChildInfo {
+    /// Its id.
+    pub id: ChildId,
+    /// Its name, if it has one.
+    pub name: Option<Arc<str>>,
+    /// The stage of its lives.
+    pub state: ChildState,
+    /// Its process, if it has one.
+    pub pid: Option<Pid>,
+}
+
+/// The stage of a child's lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChildState {
+    /// It is being started: its start has a [limit](crate::Child::start_within), or it is a
+    /// supervisor that is starting its own children.
+    Starting,
+    /// It has a process.
+    Running,
+    /// Its process has been told to end, and has not ended yet.
+    Ending,
+    /// It has no process, and waits for its restart.
+    Waiting {
+        /// The time of the restart.
+        until: Instant,
+    },
+    /// It has no process.
+    Ended,
+}
+
+impl From<&State> for ChildState {
+    fn from(state: &State) -> Self {
+        match *state {
+            State::Ended | State::Fallen { .. } => Self::Ended,
+            State::Waiting { until } => Self::Waiting { until },
+            State::Starting { .. } => Self::Starting,
+            State::Running { .. } => Self::Running,
+            State::Ending { .. } => Self::Ending,
+        }
+    }
+}
+
+/// The supervisor has ended without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Gone;
+
+impl From<Gone> for ChildError {
+    fn from(_: Gone) -> Self {
+        Self::Stopping
+    }
+}
+
+/// The end of a supervisor that nobody asked for, or the reason why it did not start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SupervisorError {
+    /// It ended by itself.
+    Failed(Failure),
+    /// Two of its first children have this name.
+    NameTaken(Box<str>),
+    /// Its own process was not started, for the scheduler's reason.
+    NotStarted(Box<str>),
+    /// It was asked to end before all children had been started.
+    Stopped,
+    /// Its process was ended from outside, and its children with it.
+    Terminated,
+}
+
+impl From<Gone> for SupervisorError {
+    fn from(_: Gone) -> Self {
+        Self::Terminated
+    }
+}
+
+impl From<Failure> for SupervisorError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl fmt::Display for SupervisorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(failure) => failure.fmt(f),
+            Self::NameTaken(name) => write!(f, "two children have the name `{name}`"),
+            Self::NotStarted(reason) => write!(f, "the supervisor did not start: {reason}"),
+            Self::Stopped => f.write_str("the supervisor was stopped before it had begun"),
+            Self::Terminated => f.write_str("the supervisor was ended from outside"),
+        }
+    }
+}
+
+impl Error for SupervisorError {}
+
+/// The reason why a child was not started at run time, and the child, unless the supervisor is
+/// still ending it, or has gone.
+pub struct NotAdded<C> {
+    /// The reason.
+    pub error: ChildError,
+    /// The child.
+    pub child: Option<HandedBack<C>>,
+}
+
+impl<C> From<Gone> for NotAdded<C> {
+    fn from(gone: Gone) -> Self {
+        Self {
+            error: gone.into(),
+            child: None,
+        }
+    }
+}
+
+impl<C> fmt::Display for NotAdded<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<C> fmt::Debug for NotAdded<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NotAdded({self})")
+    }
+}
+
+impl<C> Error for NotAdded<C> {}

@@ -3,21 +3,16 @@
 
 mod child;
 mod driver;
-mod error;
 mod handle;
-mod info;
 mod mail;
 mod plan;
 mod settings;
 mod supervisor;
 
 pub use child::Child;
-pub use error::{NotAdded, SupervisorError};
 pub use filch_promise::Answer;
-pub use handle::SupervisorHandle;
-pub use info::{ChildInfo, ChildState};
+pub use handle::{ChildInfo, ChildState, NotAdded, SupervisorError, SupervisorHandle};
 pub use plan::child::{ChildId, ChildRef};
-pub use plan::event::Failure;
-pub use plan::request::ChildError;
+pub use plan::event::{ChildError, Failure};
 pub use settings::{Backoff, Restart, Shutdown, Strategy};
 pub use supervisor::Supervisor;

@@ -7,10 +7,9 @@ use filch_event_queue::{Receiver, Sender, channel};
 use filch_scheduler::{HandedBack, Pid};
 
 use crate::child::NotMade;
-use crate::error::{Gone, NotAdded, SupervisorError};
-use crate::info::ChildInfo;
+use crate::handle::{ChildInfo, Gone, NotAdded, SupervisorError};
 use crate::plan::child::{ChildId, ChildRef, Life};
-use crate::plan::request::ChildError;
+use crate::plan::event::ChildError;
 
 /// The supervisor's end of an answer. A drop without an answer says that the supervisor has ended.
 pub(crate) type Reply<T, E> = filch_promise::Reply<T, E, Gone>;

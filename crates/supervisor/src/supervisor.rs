@@ -10,8 +10,7 @@ use filch_scheduler::{ExitReason, Handle, Pid, Protocol};
 
 use crate::child::{Address, Child, Maker, Newborn, NotMade};
 use crate::driver::{Driver, supervise};
-use crate::error::SupervisorError;
-use crate::handle::SupervisorHandle;
+use crate::handle::{SupervisorError, SupervisorHandle};
 use crate::mail::{Mail, Reply, mailbox};
 use crate::plan::child::{ChildId, Life, Spec};
 use crate::plan::machine::{Plan, Rules};

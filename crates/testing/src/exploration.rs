@@ -1,12 +1,13 @@
-//! A test under many schedules.
+//! A test under many schedules, and a wait for an end that may not come.
 
 use std::env;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::failure::Failure;
+use filch_scheduler::{Handle, Pid, Protocol};
+
 use crate::imp;
-use crate::seed::Seed;
+use crate::seed::{Failure, Seed};
 
 /// The steps after which an execution counts as endless.
 const ENDLESS: usize = 1_000_000;
@@ -133,4 +134,26 @@ fn asked<T: FromStr>(variable: &str) -> Option<T> {
         panic!("{variable} cannot be `{value}`");
     };
     Some(parsed)
+}
+
+/// Waits until nothing can run any more in the scheduler. Blocks for ever if a process never stops
+/// running.
+///
+/// Where a `join` would wait for ever, this shows the reason. Call it after joining all other
+/// threads of the test that send messages or complete commands.
+///
+/// # Panics
+/// If the process `pid` has not ended by then, with what each process [waits
+/// for](filch_scheduler::Standstill); or if it is called on one of the scheduler's workers.
+pub fn wait_for_end<P: Protocol>(scheduler: &Handle<P>, pid: Pid) {
+    match scheduler.wait_for_standstill() {
+        Ok(standstill) => {
+            let lives = standstill
+                .processes
+                .iter()
+                .any(|process| process.pid == pid);
+            assert!(!lives, "process {pid} never ends: {standstill}");
+        }
+        Err(error) => panic!("process {pid} cannot be waited for: {error}"),
+    }
 }

@@ -1,9 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod end;
 mod exploration;
-mod failure;
 mod mailbox;
 mod no_step;
 mod process_test;
@@ -18,15 +16,13 @@ mod imp;
 #[path = "schedules.rs"]
 mod imp;
 
-pub use end::wait_for_end;
-pub use exploration::{Exploration, explore, replay};
-pub use failure::Failure;
+pub use exploration::{Exploration, explore, replay, wait_for_end};
 pub use filch_actors::timers::FakeClock;
 pub use filch_sync::{hint, thread};
 pub use mailbox::Mailbox;
 pub use no_step::{NoStep, WhyNoStep};
 pub use process_test::ProcessTest;
-pub use seed::{NotASeed, Seed};
+pub use seed::{Failure, NotASeed, Seed};
 pub use step::{NewVersion, Step, StepStatus};
 
 /// True if this build explores schedules: `--cfg shuttle`. Else a test that must find a race may

@@ -4,7 +4,7 @@ use std::fmt;
 
 use filch_promise::TakeOnce;
 
-use crate::guard::TimerGuard;
+use crate::timers::TimerGuard;
 
 /// A value until its deadline; from [`Timers::bound`](crate::Timers::bound).
 ///

@@ -4,7 +4,6 @@
 mod bounded;
 mod clock;
 mod fake_clock;
-mod guard;
 mod looks;
 mod queue;
 mod service;
@@ -15,13 +14,13 @@ mod timers;
 pub use bounded::Bounded;
 pub use clock::{Alarm, Clock, SystemClock, Ticks};
 pub use fake_clock::FakeClock;
-pub use guard::TimerGuard;
 pub use queue::{TimerKey, after};
 pub use service::pending_for;
+
 #[doc(hidden)] // for the schedulers, whose threads must not wait for one another
 pub use service::{is_timer_thread, never_wait_on};
 pub use sleep::{Sleep, TimersClosed};
 pub use timer_thread::RunningTimer;
 #[doc(hidden)] // for the schedulers, whose handlers own timers
 pub use timer_thread::{TimerThread, drop_with_timers};
-pub use timers::{NotSet, Timers};
+pub use timers::{NotSet, TimerGuard, Timers};

@@ -1,4 +1,4 @@
-//! The calls of users: setting timers, cancelling them, and the shutdown.
+//! The calls of users: setting timers, cancelling them, by hand or with a scope, and the shutdown.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -10,7 +10,6 @@ use filch_sync::panic::catch_panic;
 
 use crate::bounded::{Bounded, Limit};
 use crate::clock::{Clock, SystemClock};
-use crate::guard::TimerGuard;
 use crate::queue::{Action, Owner, TimerKey, While, after};
 use crate::service::Service;
 use crate::sleep::Sleep;
@@ -317,3 +316,45 @@ impl<T> fmt::Debug for NotSet<T> {
 }
 
 impl<T> Error for NotSet<T> {}
+
+/// Cancels its timer when it is dropped; from [`Timers::guard`](crate::Timers::guard).
+#[must_use = "dropping it cancels the timer"]
+pub struct TimerGuard {
+    service: Arc<Service>,
+    key: TimerKey,
+    armed: bool,
+}
+
+impl TimerGuard {
+    pub(crate) fn new(service: Arc<Service>, key: TimerKey) -> Self {
+        let armed = true;
+        Self {
+            service,
+            key,
+            armed,
+        }
+    }
+
+    /// Lets the timer go on without the guard, and returns its key.
+    pub fn disarm(mut self) -> TimerKey {
+        self.armed = false;
+        self.key
+    }
+}
+
+impl Drop for TimerGuard {
+    fn drop(&mut self) {
+        if self.armed {
+            self.service.cancel(self.key);
+        }
+    }
+}
+
+impl fmt::Debug for TimerGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TimerGuard")
+            .field("key", &self.key)
+            .field("armed", &self.armed)
+            .finish_non_exhaustive()
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::account::{begin_phase, complain, found, is_clean, totals};
-use crate::machine::{heap, system};
+use crate::machine;
 use crate::plan::{Flood, MOST_FLOODED, Phase};
 use crate::stage::own;
 use crate::stage::resident::Resident;
@@ -55,7 +55,7 @@ pub(crate) fn run(seed: u64, length: Duration, only: Option<u64>, prints_plan: b
         carry_out(&phase, &resident, number);
         outcome.count(phase.title());
         if prints_plan {
-            println!("phase {number}, after it: {} bytes", heap::live_bytes());
+            println!("phase {number}, after it: {} bytes", machine::live_bytes());
         }
         outcome.look_at_the_memory(Memory::in_use());
         if only.is_none() {
@@ -109,8 +109,8 @@ struct Memory {
 impl Memory {
     fn in_use() -> Self {
         Self {
-            heap: heap::live_bytes(),
-            resident: system::resident_bytes().unwrap_or(0),
+            heap: machine::live_bytes(),
+            resident: machine::resident_bytes().unwrap_or(0),
         }
     }
 }

@@ -2,15 +2,16 @@
 //! of stored runs. They are a workspace of their own, `benches/rivals`. And `cargo xtask soak`:
 //! schedulers under faults of all kinds.
 
-mod carry;
 mod rivals;
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use clap::Args;
 
 use crate::support::Result;
-use crate::support::process::{Tree, cargo_in};
+use crate::support::process::{Tree, cargo_in, git};
 use crate::support::tally::Tally;
 
 /// The arguments of a program, which explains them by `--help`.
@@ -30,7 +31,7 @@ pub(crate) fn soak(Passed { arguments }: &Passed) -> Result<ExitCode> {
 pub(crate) fn run(Passed { arguments }: &Passed) -> Result<ExitCode> {
     let words: Vec<_> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        ["--carry", file] => carry::build(file.as_ref()),
+        ["--carry", file] => carry(file.as_ref()),
         ["--compare" | "--tables", ..] => {
             let mut command = program("rivals", "filch-report");
             ended(command.arg("--").args(words))
@@ -88,6 +89,37 @@ fn ended(command: &mut Command) -> Result<ExitCode> {
 fn aligned_branches() -> Option<&'static str> {
     let applies = std::env::consts::ARCH == "x86_64" && std::env::var_os("RUSTFLAGS").is_none();
     applies.then_some("-Cllvm-args=-x86-branches-within-32B-boundaries")
+}
+
+/// Builds the program as one file, for a machine that has neither cargo nor this repository: linked
+/// with everything that it needs, and knowing the commit that it was built at.
+fn carry(file: &Path) -> Result<ExitCode> {
+    let mut rustc = Command::new("rustc");
+    let host = rustc.args(["--print", "host-tuple"]).output()?.stdout;
+    let host = String::from_utf8(host)?;
+    let commit = git(&["describe", "--always", "--dirty", "--exclude=*"])?;
+    // The system's libraries may be older there.
+    let flags = [
+        "-Ctarget-feature=+crt-static",
+        aligned_branches().unwrap_or(""),
+    ];
+    let tree = Tree::named("carry");
+    let mut build = tree.cargo();
+    build
+        // With a target, the flags are about the program alone, and not about macros and build
+        // scripts, which cannot be linked so.
+        .args(["build", "--profile", "measured", "--target", host.trim()])
+        .env("RUSTFLAGS", flags.join(" "))
+        // A tenth of the size.
+        .env("CARGO_PROFILE_MEASURED_DEBUG", "false")
+        .env("FILCH_COMMIT", commit.trim());
+    if !build.status()?.success() {
+        return Err("the comparisons do not build".into());
+    }
+    let built = tree.target.join(host.trim()).join("measured/filch-benches");
+    fs::copy(built, file)?;
+    println!("{}: `--report FOLDER` stores every group", file.display());
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ mod circles;
 mod layers;
 mod links;
 mod names;
-mod openings;
 mod text;
 mod unsafety;
 
@@ -15,7 +14,6 @@ use crate::support::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{BESIDE, known_files, root};
 use crate::support::tally::Tally;
-
 pub(crate) use layers::{below, primitives};
 
 /// Prints every finding; each file and each package counts as one check.

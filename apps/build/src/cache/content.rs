@@ -1,24 +1,26 @@
-//! Blobs by their digests, several at a time.
+//! Blobs by their digests, several at a time, and folders with all below them.
 
+use std::collections::{HashSet, VecDeque};
 use std::pin::Pin;
 
 use bazel_remote_apis::google::rpc;
 use futures_util::{Stream, StreamExt as _, stream};
+use prost::Message as _;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::service::{Cache, MAX_BATCH, digest};
 use super::status::invalid;
-use super::tree;
 use crate::digest::Digest;
 use crate::reapi::content_addressable_storage_server::ContentAddressableStorage;
 use crate::reapi::{
     self, BatchReadBlobsRequest, BatchReadBlobsResponse, BatchUpdateBlobsRequest,
-    BatchUpdateBlobsResponse, FindMissingBlobsRequest, FindMissingBlobsResponse,
+    BatchUpdateBlobsResponse, Directory, FindMissingBlobsRequest, FindMissingBlobsResponse,
     GetChunkMappingRequest, GetChunkMappingResponse, GetTreeRequest, GetTreeResponse,
     RegisterChunkMappingRequest, RegisterChunkMappingResponse, SpliceBlobRequest,
     SpliceBlobResponse, SplitBlobRequest, SplitBlobResponse, batch_read_blobs_response,
     batch_update_blobs_request, batch_update_blobs_response, compressor,
 };
+use crate::storage::{Blobs, StorageError};
 
 /// The number of blobs of a batch that are read or written at a time.
 const AT_A_TIME: usize = 8;
@@ -105,7 +107,7 @@ impl ContentAddressableStorage for Cache {
             ));
         }
         let root = digest(request.root_digest.as_ref(), "the root")?;
-        let pages = tree::pages(self.storage().blobs.clone(), root);
+        let pages = pages(self.storage().blobs.clone(), root);
         Ok(Response::new(pages.boxed()))
     }
 
@@ -175,5 +177,91 @@ fn rpc_status(status: &Status) -> rpc::Status {
         code: status.code() as i32,
         message: status.message().to_owned(),
         details: Vec::new(),
+    }
+}
+
+/// The most different folders in a tree.
+const MAX_FOLDERS: usize = 100_000;
+
+/// The most bytes of a folder's message.
+const MAX_FOLDER: u64 = 4 << 20;
+
+/// About how many bytes of folders go in one message.
+const PAGE: usize = 1 << 20;
+
+struct Walk {
+    blobs: Blobs,
+    root: Digest,
+    next: VecDeque<Digest>,
+    /// The folders that were sent or will be: each is sent once, even if it stands in several
+    /// places.
+    seen: HashSet<Digest>,
+}
+
+/// Streams the folders below a root, the root first. Missing ones are left out, as the protocol
+/// says, unless it is the root.
+pub(super) fn pages(
+    blobs: Blobs,
+    root: Digest,
+) -> impl Stream<Item = Result<GetTreeResponse, Status>> {
+    let walk = Walk {
+        blobs,
+        root,
+        next: VecDeque::from([root]),
+        seen: HashSet::from([root]),
+    };
+    stream::try_unfold(walk, |mut walk| async move {
+        let page = walk.page().await?;
+        Ok(page.map(|directories| {
+            let page = GetTreeResponse {
+                directories,
+                next_page_token: String::new(),
+            };
+            (page, walk)
+        }))
+    })
+}
+
+impl Walk {
+    async fn page(&mut self) -> Result<Option<Vec<Directory>>, Status> {
+        let mut page = Vec::new();
+        let mut size = 0;
+        while size < PAGE
+            && let Some(folder) = self.next.pop_front()
+        {
+            let Some(folder) = self.read(folder).await? else {
+                continue;
+            };
+            for node in &folder.directories {
+                let below = digest(node.digest.as_ref(), "a folder")?;
+                if self.seen.len() < MAX_FOLDERS {
+                    if self.seen.insert(below) {
+                        self.next.push_back(below);
+                    }
+                } else if !self.seen.contains(&below) {
+                    return Err(Status::resource_exhausted(format!(
+                        "a tree may have {MAX_FOLDERS} different folders at most"
+                    )));
+                }
+            }
+            size += folder.encoded_len();
+            page.push(folder);
+        }
+        Ok((!page.is_empty()).then_some(page))
+    }
+
+    async fn read(&self, digest: Digest) -> Result<Option<Directory>, Status> {
+        if digest.size() > MAX_FOLDER {
+            return Err(Status::resource_exhausted(format!(
+                "a folder's message may have {MAX_FOLDER} bytes at most"
+            )));
+        }
+        let bytes = match self.blobs.read(digest).await {
+            Ok(bytes) => bytes,
+            Err(StorageError::Missing(_)) if digest != self.root => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let no_folder = |_| invalid(format_args!("the blob {digest} is no folder"));
+        Ok(Some(Directory::decode(bytes).map_err(no_folder)?))
     }
 }

@@ -3,16 +3,12 @@
 //!
 //! [`Storage`]: crate::storage::Storage
 
-mod action_cache;
 mod byte_stream;
-mod capabilities;
 mod content;
 mod http;
 mod resource_name;
 mod service;
 mod status;
-mod tree;
-mod uploads;
 
 pub use http::router;
 pub use resource_name::{NotAResource, ResourceName};

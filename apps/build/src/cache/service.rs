@@ -1,17 +1,26 @@
-//! State and limits shared by all services of the cache.
+//! State and limits shared by all services of the cache, and the two small ones: the results of
+//! actions, and the capabilities that clients may ask for.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
 use tokio::time::timeout;
-use tonic::Status;
+use tonic::{Request, Response, Status};
 
+use super::byte_stream::Uploads;
 use super::status::invalid;
-use super::uploads::Uploads;
 use crate::digest::{Digest, hex};
 use crate::options::defaults;
 use crate::reapi;
+use crate::reapi::action_cache_server::ActionCache;
+use crate::reapi::capabilities_server::Capabilities;
+use crate::reapi::digest_function::Value::Sha256;
+use crate::reapi::{
+    ActionCacheUpdateCapabilities, ActionResult, CacheCapabilities, ExecutionCapabilities,
+    GetActionResultRequest, GetCapabilitiesRequest, PriorityCapabilities, ServerCapabilities,
+    UpdateActionResultRequest, symlink_absolute_path_strategy,
+};
 use crate::storage::{Storage, StoredResult};
 
 /// The most bytes of blobs in one message. Their digests fit beside them in 4 MiB, which is the
@@ -118,7 +127,7 @@ impl Cache {
         self.check_instance(instance)?;
         use reapi::digest_function::Value;
         match Value::try_from(digest_function) {
-            Ok(Value::Unknown | Value::Sha256) => Ok(()),
+            Ok(Value::Unknown | Sha256) => Ok(()),
             _ => Err(invalid("digests are of SHA-256 here, and of nothing else")),
         }
     }
@@ -154,6 +163,77 @@ impl Cache {
 /// Reads the digest in a message.
 pub(crate) fn digest(digest: Option<&reapi::Digest>, what: &str) -> Result<Digest, Status> {
     Digest::of_field(digest, what).map_err(invalid)
+}
+
+#[tonic::async_trait]
+impl ActionCache for Cache {
+    async fn get_action_result(
+        &self,
+        request: Request<GetActionResultRequest>,
+    ) -> Result<Response<ActionResult>, Status> {
+        let request = request.into_inner();
+        self.check(&request.instance_name, request.digest_function)?;
+        let action = digest(request.action_digest.as_ref(), "the action")?;
+        let result = self.result(action.hash()).await?;
+        Ok(Response::new(result.into_message()))
+    }
+
+    async fn update_action_result(
+        &self,
+        request: Request<UpdateActionResultRequest>,
+    ) -> Result<Response<ActionResult>, Status> {
+        let request = request.into_inner();
+        self.check(&request.instance_name, request.digest_function)?;
+        self.check_update()?;
+        let action = digest(request.action_digest.as_ref(), "the action")?;
+        let message = request.action_result;
+        let message = message.ok_or_else(|| invalid("the result is missing"))?;
+        let result = StoredResult::try_from(&message).map_err(invalid)?;
+        self.storage().results.put(action.hash(), result).await?;
+        Ok(Response::new(message))
+    }
+}
+
+#[tonic::async_trait]
+impl Capabilities for Cache {
+    async fn get_capabilities(
+        &self,
+        request: Request<GetCapabilitiesRequest>,
+    ) -> Result<Response<ServerCapabilities>, Status> {
+        self.check_instance(&request.into_inner().instance_name)?;
+        let limit = self.storage().blobs.limit();
+        let version = |minor| bazel_remote_apis::build::bazel::semver::SemVer {
+            major: 2,
+            minor,
+            ..Default::default()
+        };
+        Ok(Response::new(ServerCapabilities {
+            cache_capabilities: Some(CacheCapabilities {
+                digest_functions: vec![Sha256.into()],
+                action_cache_update_capabilities: Some(ActionCacheUpdateCapabilities {
+                    update_enabled: self.config().updates,
+                }),
+                // No priorities.
+                cache_priority_capabilities: Some(PriorityCapabilities::default()),
+                max_batch_total_size_bytes: i64::try_from(MAX_BATCH).unwrap_or(i64::MAX),
+                symlink_absolute_path_strategy: symlink_absolute_path_strategy::Value::Disallowed
+                    .into(),
+                // 0: no known limit.
+                max_cas_blob_size_bytes: i64::try_from(limit).unwrap_or(0),
+                // Neither compressed nor split blobs.
+                ..Default::default()
+            }),
+            execution_capabilities: Some(ExecutionCapabilities {
+                digest_function: Sha256.into(),
+                digest_functions: vec![Sha256.into()],
+                exec_enabled: true,
+                ..Default::default()
+            }),
+            low_api_version: Some(version(0)),
+            high_api_version: Some(version(3)),
+            ..Default::default()
+        }))
+    }
 }
 
 #[cfg(test)]

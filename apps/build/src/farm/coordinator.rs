@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::io;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use clap::Args;
 use filch_build_scheduler::{Config, Job, Scheduler};
 use filch_sync::lock;
 use filch_timers::Timers;
@@ -19,16 +20,53 @@ use uuid::Uuid;
 
 use super::action::{Folders, MOST_FOLDERS, prepare};
 use super::builds::{Builds, End, Invocation};
-use super::config::FarmConfig;
-use super::contained::contained;
-use super::executing::Executing;
-use super::failure::Failure;
-use super::roster::Roster;
+use super::execution::Executing;
+use super::failure::{Failure, contained};
 use super::run::{Outcome, Run, Stage, Work};
 use super::snapshot::Snapshot;
+use super::workers::Roster;
 use crate::digest::Digest;
+use crate::options::{defaults, milliseconds, size};
 use crate::reapi::{Action, ActionResult};
 use crate::storage::{Storage, StoredResult};
+
+/// The settings of a farm.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct FarmConfig {
+    /// A property of the workers' platform, as `OSFamily=linux`; an action that asks for another
+    /// one is refused
+    #[arg(long, value_name = "NAME=VALUE", value_parser = property)]
+    pub platform: Vec<(String, String)>,
+    /// A worker that sends nothing for this long is taken for dead.
+    #[arg(skip = Duration::from_secs(10))]
+    pub silence: Duration,
+    /// An action that nobody has waited for, for this long, is cancelled: until then, a client that
+    /// lost its connection can come back.
+    #[arg(skip = Duration::from_secs(5))]
+    pub abandoned_after: Duration,
+    /// A worker that could not run an action gets none for this long.
+    #[arg(skip = Duration::from_secs(1))]
+    pub pause: Duration,
+    /// The milliseconds for which an action waits for a worker that has its larger inputs
+    #[arg(long, value_name = "MILLISECONDS", default_value = "50", value_parser = milliseconds)]
+    pub patience: Duration,
+    /// An input of this size makes a worker that has it worth waiting for
+    #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = size)]
+    pub near_size: u64,
+}
+
+impl Default for FarmConfig {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+fn property(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("not NAME=VALUE".into()),
+    }
+}
 
 /// The number of the largest inputs that make a worker near.
 const MOST_NEAR: usize = 32;

@@ -1,22 +1,28 @@
-//! The Execution service of the Remote Execution API.
+//! The Execution service of the Remote Execution API: its waits for actions, and what it tells.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
+use bazel_remote_apis::google::longrunning::{Operation, operation};
+use bazel_remote_apis::google::protobuf::Any;
+use bazel_remote_apis::google::rpc;
 use futures_util::{Stream, stream};
-use prost::Message as _;
+use prost::Message;
+use tokio::sync::watch;
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 
 use super::builds::Invocation;
 use super::coordinator::Farm;
-use super::executing::Executing;
 use super::failure::Failure;
-use super::operation::operation;
-use super::run::{Run, Stage};
+use super::run::{Outcome, Run, Stage};
 use crate::cache::{Cache, digest};
 use crate::digest::Digest;
-use crate::reapi::{ExecuteRequest, RequestMetadata, WaitExecutionRequest, execution_server};
-use bazel_remote_apis::google::longrunning::Operation;
+use crate::reapi::execution_stage::Value;
+use crate::reapi::{
+    ExecuteOperationMetadata, ExecuteRequest, ExecuteResponse, RequestMetadata,
+    WaitExecutionRequest, digest_function, execution_server,
+};
 
 /// The Execution service of the Remote Execution API.
 ///
@@ -99,4 +105,112 @@ fn invocation(metadata: &MetadataMap) -> Invocation {
     let tool = said.tool_details.unwrap_or_default();
     let tool = format!("{} {}", tool.tool_name, tool.tool_version);
     Invocation::new(&said.tool_invocation_id, tool.trim())
+}
+
+/// A client's wait for an action. To go away, drop it.
+#[derive(Debug)]
+pub struct Executing {
+    pub(super) run: Arc<Run>,
+    stages: watch::Receiver<Stage>,
+    cached: bool,
+    begun: bool,
+}
+
+impl Executing {
+    pub(super) fn new(run: Arc<Run>, cached: bool) -> Self {
+        run.waiting.send_modify(|count| *count += 1);
+        Self {
+            stages: run.stage.subscribe(),
+            run,
+            cached,
+            begun: false,
+        }
+    }
+
+    /// The action.
+    pub fn action(&self) -> Digest {
+        self.run.action
+    }
+
+    /// The name of the operation.
+    pub fn name(&self) -> &str {
+        &self.run.name
+    }
+
+    /// Returns true if the result was in the cache.
+    pub fn cached(&self) -> bool {
+        self.cached
+    }
+
+    /// Returns the current stage at the first call; later calls wait until it has changed.
+    pub async fn stage(&mut self) -> Stage {
+        if self.begun {
+            // The run has the other end, so it is not closed.
+            let _ = self.stages.changed().await;
+        }
+        self.begun = true;
+        self.stages.borrow_and_update().clone()
+    }
+
+    /// Waits for the outcome.
+    pub async fn outcome(&mut self) -> Outcome {
+        loop {
+            if let Stage::Completed(outcome) = self.stage().await {
+                return outcome;
+            }
+        }
+    }
+}
+
+impl Drop for Executing {
+    fn drop(&mut self) {
+        self.run.waiting.send_modify(|count| *count -= 1);
+    }
+}
+
+pub(super) fn operation(executing: &Executing, stage: &Stage) -> Operation {
+    let value = match stage {
+        Stage::Queued => Value::Queued,
+        Stage::Executing => Value::Executing,
+        Stage::Completed(_) => Value::Completed,
+    };
+    let metadata = ExecuteOperationMetadata {
+        stage: value.into(),
+        action_digest: Some(executing.action().into()),
+        digest_function: digest_function::Value::Sha256.into(),
+        ..ExecuteOperationMetadata::default()
+    };
+    let result = match stage {
+        Stage::Completed(outcome) => {
+            let response = any("ExecuteResponse", &response(executing.cached(), outcome));
+            Some(operation::Result::Response(response))
+        }
+        _ => None,
+    };
+    Operation {
+        name: executing.name().to_owned(),
+        metadata: Some(any("ExecuteOperationMetadata", &metadata)),
+        done: result.is_some(),
+        result,
+    }
+}
+
+fn response(cached: bool, outcome: &Outcome) -> ExecuteResponse {
+    let (result, status) = match outcome {
+        Ok(result) => (Some((**result).clone()), rpc::Status::default()),
+        Err(failure) => (None, failure.status()),
+    };
+    ExecuteResponse {
+        result,
+        cached_result: cached,
+        status: Some(status),
+        ..ExecuteResponse::default()
+    }
+}
+
+fn any(name: &str, message: &impl Message) -> Any {
+    Any {
+        type_url: format!("type.googleapis.com/build.bazel.remote.execution.v2.{name}"),
+        value: message.encode_to_vec(),
+    }
 }

@@ -11,25 +11,17 @@
 
 mod action;
 mod builds;
-mod config;
-mod contained;
 mod coordinator;
-mod executing;
 mod execution;
 mod failure;
-mod messages;
-mod operation;
-mod roster;
 mod run;
 mod session;
 mod snapshot;
 mod workers;
 
 pub use builds::Invocation;
-pub use config::FarmConfig;
-pub use coordinator::Farm;
-pub use executing::Executing;
-pub use execution::ExecutionService;
+pub use coordinator::{Farm, FarmConfig};
+pub use execution::{Executing, ExecutionService};
 pub use failure::Failure;
 pub use run::{Outcome, Stage};
 pub use snapshot::{Actions, Build, Running, Snapshot, Worker};

@@ -11,11 +11,11 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tonic::{Status, Streaming};
 
-use super::contained::contained;
 use super::coordinator::Shared;
-use super::messages::{check_hello, digests, failure_of};
+use super::failure::contained;
 use super::run::{Outcome, Work};
 use super::snapshot::{Running, Worker};
+use super::workers::{check_hello, digests, failure_of};
 use crate::digest::Digest;
 use crate::protocol::from_worker::Event;
 use crate::protocol::to_worker::Order;

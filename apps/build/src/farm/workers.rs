@@ -1,16 +1,22 @@
-//! The service that workers call: `filch.build.v1.Farm`.
+//! The service that workers call, `filch.build.v1.Farm`; checks of their messages; those that are
+//! connected.
 
+use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use filch_build_scheduler::WorkerId;
+use filch_sync::lock;
 use futures_util::{Stream, stream};
 use tokio::sync::mpsc;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::coordinator::Farm;
-use super::messages::MOST_SLOTS;
+use super::failure::Failure;
 use super::session::serve;
-use crate::protocol::{FromWorker, ToWorker, farm_server};
+use super::snapshot::Worker;
+use crate::digest::Digest;
+use crate::protocol::{self, Blobs, FromWorker, Hello, MOST_IN_MESSAGE, ToWorker, farm_server};
 
 #[tonic::async_trait]
 impl farm_server::Farm for Farm {
@@ -36,5 +42,91 @@ impl farm_server::Farm for Farm {
         });
         let out = stream::unfold(out, async |mut out| Some((out.recv().await?, out)));
         Ok(Response::new(Box::pin(out)))
+    }
+}
+
+/// The most slots of a worker.
+pub(super) const MOST_SLOTS: usize = 1024;
+/// The most bytes of a worker's name or address.
+const LONGEST: usize = 256;
+
+pub(super) fn check_hello(hello: &Hello) -> Result<(), Status> {
+    let refused = |why: String| Err(Status::invalid_argument(why));
+    let slots = hello.slots as usize;
+    if slots == 0 || slots > MOST_SLOTS {
+        return refused(format!("{slots} slots: 1 to {MOST_SLOTS} are allowed"));
+    }
+    if hello.name.len() > LONGEST || hello.address.len() > LONGEST {
+        return refused(format!("a name or an address of more than {LONGEST} bytes"));
+    }
+    let address: Result<tonic::transport::Uri, _> = hello.address.parse();
+    let is_http = |uri: &tonic::transport::Uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some()
+    };
+    if !hello.address.is_empty() && !address.is_ok_and(|uri| is_http(&uri)) {
+        return refused(format!("{:?} is not http://host:port", hello.address));
+    }
+    Ok(())
+}
+
+pub(super) fn digests(blobs: Blobs) -> Result<Vec<Digest>, Status> {
+    if blobs.blobs.len() > MOST_IN_MESSAGE {
+        let most = format!("more than {MOST_IN_MESSAGE} blobs in a message");
+        return Err(Status::resource_exhausted(most));
+    }
+    let digests = blobs.blobs.iter().map(Digest::try_from);
+    let digests = digests.collect::<Result<_, _>>();
+    digests.map_err(|error| Status::invalid_argument(error.to_string()))
+}
+
+pub(super) fn failure_of(failure: protocol::Failure) -> Result<Failure, Status> {
+    let code = Code::from_i32(failure.code);
+    if code == Code::Ok {
+        return Err(Status::invalid_argument("a failure whose code is OK"));
+    }
+    if failure.missing.is_empty() {
+        return Ok(Failure::new(code, failure.message));
+    }
+    let blobs = failure.missing;
+    Ok(Failure::missing(digests(Blobs { blobs })?))
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Roster(Mutex<HashMap<WorkerId, Worker>>);
+
+impl Roster {
+    pub(super) fn add(&self, id: WorkerId, worker: Worker) {
+        self.lock().insert(id, worker);
+    }
+
+    pub(super) fn remove(&self, id: WorkerId) {
+        self.lock().remove(&id);
+    }
+
+    /// Changes what is known of a worker.
+    pub(super) fn update(&self, id: WorkerId, change: impl FnOnce(&mut Worker)) {
+        self.lock().get_mut(&id).map(change);
+    }
+
+    /// Returns the address where that worker serves its blobs, if it does.
+    pub(super) fn address(&self, id: WorkerId) -> Option<String> {
+        let workers = self.lock();
+        let address = &workers.get(&id)?.address;
+        (!address.is_empty()).then(|| address.clone())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Returns all workers, sorted by name.
+    pub(super) fn views(&self) -> Vec<Worker> {
+        let mut workers: Vec<_> = self.lock().values().cloned().collect();
+        workers.sort_by(|one, other| (&one.name, one.since).cmp(&(&other.name, other.since)));
+        workers
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<WorkerId, Worker>> {
+        lock(&self.0)
     }
 }

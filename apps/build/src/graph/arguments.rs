@@ -1,4 +1,4 @@
-//! The command line of `filch-build run`.
+//! The command line of `filch-build run`, and its progress on the terminal.
 
 use std::error::Error;
 use std::num::NonZero;
@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
 
-use super::bar::Bar;
-use super::build::Build;
+use super::build::{Build, Watch};
 use super::file::Graph;
-use super::job::CACHE;
-use super::summary::Summary;
+use super::job::{CACHE, Job, Outcome, Summary};
 use crate::storage::{Limits as StorageLimits, Location, Storage};
 use crate::worker::{Limits, Runner, remove};
 
@@ -54,5 +53,65 @@ impl RunArguments {
         let summary = build.run(&mut bar).await;
         bar.finish();
         Ok(summary?)
+    }
+}
+
+/// Shows a build on the terminal: a bar, and the standard error of commands.
+#[derive(Debug)]
+pub struct Bar {
+    bar: ProgressBar,
+    running: Vec<String>,
+    cached: usize,
+}
+
+impl Bar {
+    /// Makes a bar for that many jobs.
+    pub fn new(jobs: usize) -> Self {
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}");
+        let bar = ProgressBar::new(jobs as u64);
+        bar.set_style(style.expect("the template is right"));
+        Self {
+            bar,
+            running: Vec::new(),
+            cached: 0,
+        }
+    }
+
+    /// Removes the bar.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn show(&self) {
+        let names = self.running.join(", ");
+        self.bar
+            .set_message(format!("{} cached; {names}", self.cached));
+    }
+
+    /// Prints above the bar; also if there is no terminal.
+    fn print(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+}
+
+impl Watch for Bar {
+    fn started(&mut self, job: &Job) {
+        self.running.push(job.id().to_owned());
+        self.show();
+    }
+
+    fn ended(&mut self, job: &Job, outcome: &Outcome, stderr: &[u8]) {
+        self.running.retain(|id| id != job.id());
+        match outcome {
+            Outcome::Cached => self.cached += 1,
+            Outcome::Failed(error) => self.print(&format!("job {:?} failed: {error}", job.id())),
+            Outcome::Skipped => self.print(&format!("job {:?} is skipped", job.id())),
+            Outcome::Built => {}
+        }
+        if !stderr.is_empty() && !matches!(outcome, Outcome::Cached) {
+            self.print(String::from_utf8_lossy(stderr).trim_end());
+        }
+        self.bar.inc(1);
+        self.show();
     }
 }

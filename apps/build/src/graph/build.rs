@@ -1,10 +1,9 @@
 //! Runs the jobs of a graph.
 
-use std::future;
-use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{future, io};
 
 use bazel_remote_apis::google::protobuf;
 use bytes::Bytes;
@@ -13,14 +12,13 @@ use prost::Message;
 use tokio::sync::Mutex;
 
 use super::bring::Bringer;
-use super::error::GraphError;
-use super::file::Graph;
-use super::job::{Job, JobError};
+use super::file::{Graph, GraphError};
+use super::job::{Job, JobError, Outcome, Summary};
 use super::sources::{self, Sources};
-use super::summary::{Outcome, Summary};
 use super::tree::{Folder, Node};
 use crate::digest::Digest;
-use crate::reapi::{Action, ActionResult, Command, command::EnvironmentVariable};
+use crate::reapi::command::EnvironmentVariable;
+use crate::reapi::{Action, ActionResult, Command};
 use crate::storage::{Storage, StoredResult};
 use crate::worker::Runner;
 

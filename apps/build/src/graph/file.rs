@@ -1,16 +1,14 @@
-//! The TOML file of a graph.
+//! The TOML file of a graph, and the errors in it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fmt, fs};
 
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::error::GraphError;
 use super::job::Job;
-use super::order::find_cycle;
 use crate::worker::{check_path, ways};
 
 /// Jobs that depend on each other, checked.
@@ -258,4 +256,64 @@ fn check_outputs(jobs: &[JobText]) -> Result<Makers<'_>, (usize, usize, String)>
         }
     }
     Ok(makers)
+}
+
+/// An error in the file of a graph, and its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphError {
+    /// The file.
+    pub file: Box<Path>,
+    /// The line, from 1; 0 if the file could not be read.
+    pub line: usize,
+    /// The job, if the error is in one.
+    pub job: Option<String>,
+    /// The problem.
+    pub problem: String,
+}
+
+impl fmt::Display for GraphError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        if let Some(job) = &self.job {
+            write!(f, ": job {job:?}")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl std::error::Error for GraphError {}
+
+/// Finds a cycle in a graph, if there is one: nodes, each of which depends on the next, and the
+/// last on the first.
+pub(super) fn find_cycle(depends: &[&[usize]]) -> Option<Vec<usize>> {
+    let mut dependents = vec![Vec::new(); depends.len()];
+    let mut waits_for: Vec<_> = depends.iter().map(|all| all.len()).collect();
+    for (node, all) in depends.iter().enumerate() {
+        all.iter().for_each(|&other| dependents[other].push(node));
+    }
+    let mut free: Vec<_> = (0..depends.len())
+        .filter(|&node| waits_for[node] == 0)
+        .collect();
+    while let Some(node) = free.pop() {
+        for &dependent in &dependents[node] {
+            waits_for[dependent] -= 1;
+            if waits_for[dependent] == 0 {
+                free.push(dependent);
+            }
+        }
+    }
+    // Each that is left depends on another one that is left: the way along these leads in a circle.
+    let is_left = |node: &usize| waits_for[*node] > 0;
+    let mut node = (0..depends.len()).find(is_left)?;
+    let mut way = Vec::new();
+    let mut places = vec![None; depends.len()];
+    while places[node].is_none() {
+        places[node] = Some(way.len());
+        way.push(node);
+        node = *depends[node].iter().find(|node| is_left(node))?;
+    }
+    Some(way.split_off(places[node]?))
 }

@@ -1,16 +1,14 @@
 //! The files of a project that are inputs of jobs.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use glob::MatchOptions;
 use tokio::task;
 
-use super::error::GraphError;
-use super::file::Graph;
+use super::file::{Graph, GraphError};
 use super::job::{CACHE, JobError};
 use super::tree::Node;
 use crate::digest::Digest;

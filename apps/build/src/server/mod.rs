@@ -3,9 +3,7 @@
 mod auth;
 mod config;
 pub(crate) mod connections;
-mod error;
 mod metrics;
-mod pages;
 mod routes;
 mod serve;
 mod status;
@@ -15,6 +13,5 @@ pub(crate) mod tls;
 
 pub use auth::Tokens;
 pub use config::{Certificate, Config};
-pub use error::StartError;
-pub use serve::{Running, Server};
+pub use serve::{Running, Server, StartError};
 pub use tls::NotACertificate;

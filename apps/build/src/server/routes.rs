@@ -1,16 +1,19 @@
-//! The services of the server.
+//! The services of the server, and the pages `/status` for people and `/metrics` for Prometheus.
 
 use axum::Router;
-use axum::extract::Request;
-use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse as _, Response};
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStreamServer;
 use http::StatusCode;
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use tonic::Status;
 use tonic::service::Routes;
 
 use super::auth::is_grpc;
-use super::pages::with_pages;
+use super::metrics::{self, Metrics};
+use super::status;
 use crate::cache::{self, Cache, MAX_MESSAGE};
 use crate::farm::{ExecutionService, Farm};
 use crate::protocol::farm_server::FarmServer;
@@ -59,4 +62,50 @@ async fn unknown(request: Request) -> Response {
     }
     let text = "there is nothing here; see /status; the cache is at /ac/HASH and /cas/HASH\n";
     (StatusCode::NOT_FOUND, text).into_response()
+}
+
+#[derive(Debug, Clone)]
+struct Pages {
+    cache: Cache,
+    farm: Farm,
+    metrics: Metrics,
+}
+
+/// Adds the pages to the server's routes, and measures all requests.
+pub(super) fn with_pages(routes: Router, cache: &Cache, farm: &Farm) -> Router {
+    let metrics = Metrics::new(cache.storage().counters());
+    let pages = Router::new()
+        .route("/status", get(show_status))
+        .route("/metrics", get(show_metrics))
+        .with_state(Pages {
+            cache: cache.clone(),
+            farm: farm.clone(),
+            metrics: metrics.clone(),
+        });
+    let routes = routes.merge(pages);
+    routes.layer(from_fn_with_state(metrics, metrics::measure))
+}
+
+async fn show_status(State(pages): State<Pages>) -> Response {
+    let farm = pages.farm.snapshot().await;
+    let page = status::page(&farm, pages.cache.storage());
+    let headers = [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        (CACHE_CONTROL, "no-store"),
+        // Text of clients is escaped. Even if it were not, no script would run.
+        (
+            CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'",
+        ),
+    ];
+    (headers, page.into_string()).into_response()
+}
+
+async fn show_metrics(State(pages): State<Pages>) -> Response {
+    let farm = pages.farm.snapshot().await;
+    let usage = pages.cache.storage().usage();
+    match pages.metrics.encode(&farm, usage) {
+        Ok(text) => ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], text).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
 }

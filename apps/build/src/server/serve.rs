@@ -1,21 +1,22 @@
-//! A server that runs.
+//! A server that runs, or does not start.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::middleware::from_fn_with_state;
+use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout_at};
 
-use super::auth;
 use super::config::Config;
 use super::connections::Serving;
-use super::error::StartError;
 use super::routes::routes;
-use super::tls;
+use super::tls::NotACertificate;
+use super::{auth, tls};
 use crate::cache::Cache;
 use crate::farm::Farm;
-use crate::storage::Storage;
+use crate::storage::{Location, Storage, StorageError};
 
 /// Starts coordinators as servers.
 #[derive(Debug)]
@@ -90,4 +91,31 @@ impl Running {
         let _ = timeout_at(end, self.farm.left()).await;
         self.serving.end(end).await;
     }
+}
+
+/// The reason that a server does not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The storage cannot be used.
+    #[error("the storage {location} cannot be used: {error}")]
+    Storage {
+        /// The storage.
+        location: Location,
+        /// The error.
+        error: Box<StorageError>,
+    },
+    /// It cannot listen there: most often, another process does.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The error.
+        error: io::Error,
+    },
+    /// The farm's timers cannot be started.
+    #[error("the farm cannot be started: {0}")]
+    Farm(io::Error),
+    /// The certificate or its key cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] NotACertificate),
 }

@@ -4,11 +4,9 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::mpsc;
 
-use super::error::StorageError;
-use super::index::Change;
-use super::name::Name;
+use super::index::{Change, Name};
 use super::reader::{Origin, PIECE, Reader, Source};
-use super::store::{Place, Store, blocking};
+use super::store::{Place, StorageError, Store, blocking};
 use super::writer::{Expected, Writer};
 use crate::digest::Digest;
 

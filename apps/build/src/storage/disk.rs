@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
@@ -14,10 +15,7 @@ use tempfile::{Builder, NamedTempFile};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
-use super::cached;
-use super::index::{Change, Index};
-use super::name::{Kind, Name};
-use super::used::{Used, note_use};
+use super::index::{Change, Index, Kind, Name};
 use crate::digest::Digest;
 
 /// Entries as files of a folder; the least recently used ones go first.
@@ -138,7 +136,7 @@ impl Disk {
     /// memory.
     pub(super) fn read_cached(&self, name: &Name, size: u64) -> Option<Vec<u8>> {
         let size = usize::try_from(size).ok().filter(|size| *size <= SMALL)?;
-        let (file, bytes) = cached::read(&self.path(name), size)?;
+        let (file, bytes) = read_in_memory(&self.path(name), size)?;
         if let Some(used) = lock(&self.used).push(file) {
             // Nobody waits for this.
             spawn_blocking(move || drop(used));
@@ -252,6 +250,59 @@ fn list(root: &Path) -> io::Result<Vec<(Name, u64)>> {
         .into_iter()
         .map(|(_, name, size)| (name, size))
         .collect())
+}
+
+/// Reads a file if it has that size and the kernel has all of it in memory. Systems other than
+/// Linux have no way to ask for that.
+#[cfg(target_os = "linux")]
+pub(super) fn read_in_memory(path: &Path, size: usize) -> Option<(File, Vec<u8>)> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    use rustix::io::{ReadWriteFlags, preadv2};
+
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
+    // One byte more: the name may be another file's by now, which must not be read in part.
+    let mut bytes = vec![0; size + 1];
+    let into = &mut [io::IoSliceMut::new(&mut bytes)];
+    let read = preadv2(&file, into, 0, ReadWriteFlags::NOWAIT).ok()?;
+    bytes.truncate(size);
+    (read == size).then(|| (file.into(), bytes))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn read_in_memory(_: &Path, _: usize) -> Option<(File, Vec<u8>)> {
+    None
+}
+
+/// The most files that are open for this.
+const MAX: usize = 64;
+
+/// Files that were used. Dropping this notes it on the disk.
+///
+/// Noting a use may wait for the disk; reading what is in memory does not.
+#[derive(Debug, Default)]
+pub(super) struct Used(Vec<(File, SystemTime)>);
+
+impl Used {
+    /// Adds a file that was used just now. Returns all so far if they are many.
+    #[must_use]
+    pub(super) fn push(&mut self, file: File) -> Option<Self> {
+        self.0.push((file, SystemTime::now()));
+        (self.0.len() >= MAX).then(|| mem::take(self))
+    }
+}
+
+impl Drop for Used {
+    fn drop(&mut self) {
+        for (file, when) in &self.0 {
+            note_use(file, *when);
+        }
+    }
+}
+
+/// Makes the order of use outlive this process. A failure does no harm.
+pub(super) fn note_use(file: &File, when: SystemTime) {
+    let _ = file.set_modified(when);
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use thiserror::Error;
 use tokio_rustls::rustls::crypto::ring;
 use url::Url;
 
-use super::error::StorageError;
+use super::store::StorageError;
 use super::writer::PART;
 
 /// The place of a storage.

@@ -5,36 +5,29 @@
 //! The disk is read and written directly, everything else through `opendal`.
 
 mod blobs;
-mod cached;
-mod counters;
 mod disk;
-mod error;
 mod index;
 mod location;
-mod name;
 mod reader;
 mod results;
 mod store;
-mod used;
 mod writer;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use store::{Place, Store, blocking};
 use tokio::time::timeout;
 
+use crate::options::{defaults, size};
 pub use blobs::{Blobs, Range};
-pub use counters::Counters;
-pub use error::StorageError;
 pub(crate) use index::Change;
 pub use location::{Location, NotALocation};
 pub use reader::Reader;
 pub use results::{NotAResult, Results, StoredResult};
+pub use store::{Counters, StorageError};
 pub use writer::{Expected, Writer};
-
-use crate::options::{defaults, size};
-use store::{Place, Store, blocking};
 
 /// The time in which a storage has to answer at all: enough for a few tries to reach it, of which
 /// the last reports the cause.

@@ -8,8 +8,7 @@ use futures_util::StreamExt as _;
 use opendal::BufferStream;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::error::StorageError;
-use super::store::Store;
+use super::store::{StorageError, Store};
 use crate::digest::{Digest, Hasher};
 
 /// The bytes that are read at once, and sent in one message of gRPC: Bazel is much slower with

@@ -7,8 +7,8 @@ use prost::Message;
 use thiserror::Error;
 
 use super::blobs::Blobs;
-use super::error::StorageError;
-use super::name::Name;
+use super::index::Name;
+use super::store::StorageError;
 use crate::digest::{Digest, NotADigest};
 use crate::reapi::{ActionResult, Directory, FileNode, Tree};
 

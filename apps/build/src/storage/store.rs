@@ -1,15 +1,19 @@
-//! The place of entries: a disk of this machine, or a storage that others may share.
+//! The place of entries: a disk of this machine, or a storage that others may share; its counters
+//! and its errors.
 
+use std::error::Error as _;
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use opendal::{ErrorKind, Operator};
+use prometheus_client::metrics::counter::Counter;
+use thiserror::Error;
 use tokio::task::spawn_blocking;
+use tonic::Status;
 
-use super::counters::Counters;
 use super::disk::Disk;
-use super::error::StorageError;
-use super::name::Name;
+use super::index::Name;
 use crate::digest::Digest;
 
 /// The entries of a storage. Clones are handles of the same one.
@@ -91,7 +95,7 @@ impl Store {
                         return Ok(None);
                     };
                     let mut bytes = Vec::new();
-                    std::io::Read::read_to_end(&mut file, &mut bytes)?;
+                    io::Read::read_to_end(&mut file, &mut bytes)?;
                     Ok(Some(bytes.into()))
                 })
                 .await
@@ -122,7 +126,7 @@ impl Store {
                 let disk = disk.clone();
                 blocking(move || {
                     let mut file = disk.temporary(&name)?;
-                    std::io::Write::write_all(&mut file, &bytes)?;
+                    io::Write::write_all(&mut file, &bytes)?;
                     Ok(disk.keep(file, name, bytes.len() as u64)?)
                 })
                 .await
@@ -142,6 +146,86 @@ pub(super) async fn blocking<T: Send + 'static>(
     match spawn_blocking(work).await {
         Ok(result) => result,
         // It has panicked, or the runtime ends: then the waiter ends too.
-        Err(error) => Err(std::io::Error::other(error).into()),
+        Err(error) => Err(io::Error::other(error).into()),
     }
+}
+
+/// Counters of the storage. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub struct Counters {
+    /// Blobs that somebody asked for and that were there.
+    pub blob_hits: Counter,
+    /// Blobs that somebody asked for and that were not there.
+    pub blob_misses: Counter,
+    /// Blobs that were stored.
+    pub blobs_written: Counter,
+    /// Bytes of these.
+    pub bytes_written: Counter,
+    /// Bytes of blobs that were read.
+    pub bytes_read: Counter,
+    /// Blobs that were read and had other bytes than their digest says.
+    pub corrupt: Counter,
+    /// Results that somebody asked for and that were there, with all of their blobs.
+    pub result_hits: Counter,
+    /// Results that somebody asked for and that were missing, or some of whose blobs were.
+    pub result_misses: Counter,
+}
+
+/// The reason that the storage did not do what it was asked for.
+#[derive(Debug, Error)]
+pub enum StorageError {
+    /// There is no such blob.
+    #[error("there is no blob {0}")]
+    Missing(Digest),
+    /// The bytes that came are those of another blob: nothing was stored.
+    #[error("the bytes of {wanted} are those of {found}")]
+    WrongDigest {
+        /// The blob that they should be.
+        wanted: Digest,
+        /// The digest of the bytes.
+        found: Digest,
+    },
+    /// The stored bytes are those of another blob: they were removed.
+    #[error("the bytes of {wanted} are those of {found}")]
+    Corrupt {
+        /// The blob that was asked for.
+        wanted: Digest,
+        /// The digest of the bytes.
+        found: Digest,
+    },
+    /// More bytes came than the blob has: nothing was stored.
+    #[error("there are more bytes than {0} has")]
+    TooLong(Digest),
+    /// The blob is larger than the limit: nothing was stored.
+    #[error("a blob may have {limit} bytes at most")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The storage behind has failed.
+    #[error("the storage failed: {}", with_causes(.0))]
+    Failed(#[from] opendal::Error),
+    /// The disk has failed.
+    #[error("the disk failed: {0}")]
+    Disk(#[from] io::Error),
+    /// The coordinator, another worker or the network to them has failed.
+    #[error("{:?}: {}", .0.code(), .0.message())]
+    Unreachable(Box<Status>),
+}
+
+impl From<Status> for StorageError {
+    fn from(status: Status) -> Self {
+        Self::Unreachable(Box::new(status))
+    }
+}
+
+/// Writes an error with all of its causes: it names its own, but not the causes of that.
+fn with_causes(error: &opendal::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source().and_then(std::error::Error::source);
+    while let Some(deeper) = cause {
+        text += &format!(": {deeper}");
+        cause = deeper.source();
+    }
+    text
 }

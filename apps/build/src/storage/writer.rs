@@ -8,11 +8,9 @@ use bytes::Bytes;
 use tempfile::NamedTempFile;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::counters::Counters;
 use super::disk::Disk;
-use super::error::StorageError;
-use super::name::Name;
-use super::store::{Place, Store, blocking};
+use super::index::Name;
+use super::store::{Counters, Place, StorageError, Store, blocking};
 use crate::digest::{Digest, Hasher};
 
 /// The bytes that go to the disk at once. Meanwhile, as many more may come.

@@ -1,13 +1,15 @@
-//! The access of a runner to blobs.
+//! The access of a runner to blobs, and to the messages among them.
 
 use std::future::Future;
 use std::io;
 use std::path::Path;
 
 use bytes::{Bytes, BytesMut};
+use prost::Message;
 use tokio::fs::{File, OpenOptions};
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
+use super::error::RunError;
 use crate::digest::{Digest, Hasher};
 use crate::storage::{Blobs, Range, StorageError};
 
@@ -64,14 +66,14 @@ impl Access for Blobs {
             return Access::write(self, bytes.into()).await;
         }
         let mut hasher = Hasher::new();
-        while let Some(piece) = read(&mut file).await? {
+        while let Some(piece) = next_piece(&mut file).await? {
             hasher.update(&piece);
         }
         let digest = hasher.digest();
         if !self.contains(digest).await? {
             file.rewind().await?;
             let mut writer = self.writer(digest).await?;
-            while let Some(piece) = read(&mut file).await? {
+            while let Some(piece) = next_piece(&mut file).await? {
                 writer.write(piece).await?;
             }
             writer.finish().await?;
@@ -87,8 +89,26 @@ impl Access for Blobs {
 }
 
 /// Reads the next piece of a file; none at its end.
-async fn read(file: &mut File) -> io::Result<Option<Bytes>> {
+async fn next_piece(file: &mut File) -> io::Result<Option<Bytes>> {
     let mut piece = BytesMut::with_capacity(PIECE);
     let count = file.read_buf(&mut piece).await?;
     Ok((count > 0).then(|| piece.freeze()))
+}
+
+/// The most bytes of a message that a worker reads.
+const MOST: u64 = 64 << 20;
+
+/// Reads a message; errors call it `kind`.
+pub(super) async fn read_message<M: Message + Default>(
+    digest: Digest,
+    kind: &str,
+    access: &impl Access,
+) -> Result<M, RunError> {
+    if digest.size() > MOST {
+        let why = format!("the {kind} {digest} has more than {MOST} bytes");
+        return Err(RunError::Refused(why));
+    }
+    let bytes = access.read(digest).await?;
+    M::decode(bytes)
+        .map_err(|error| RunError::Refused(format!("the blob {digest} is not a {kind}: {error}")))
 }

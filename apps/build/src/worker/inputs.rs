@@ -5,11 +5,10 @@ use std::collections::{HashMap, HashSet};
 use futures_util::future::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use super::access::Access;
+use super::access::{Access, read_message};
 use super::error::RunError;
-use super::limits::Limits;
-use super::message;
 use super::names::{check_link, check_name, check_path};
+use super::runner::Limits;
 use crate::digest::Digest;
 use crate::reapi::{Directory, NodeProperties};
 
@@ -123,7 +122,7 @@ impl Inputs {
 }
 
 async fn read(digest: Digest, access: &impl Access) -> Result<(Digest, Directory), RunError> {
-    let directory = message::read(digest, "Directory", access).await?;
+    let directory = read_message(digest, "Directory", access).await?;
     match check(&directory) {
         Ok(()) => Ok((digest, directory)),
         Err(why) => Err(RunError::Refused(format!(

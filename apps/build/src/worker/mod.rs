@@ -10,25 +10,18 @@ mod access;
 mod command;
 mod error;
 mod folder;
-mod inherited;
 mod inputs;
 mod keep;
-mod limits;
-mod message;
 mod names;
 mod orphans;
 mod outputs;
 mod process;
 pub mod remote;
-mod remove;
 mod runner;
 
 pub use access::Access;
 pub use error::RunError;
-pub use inherited::keep_from_actions;
-pub use limits::Limits;
-pub use orphans::adopt_orphans;
-pub use runner::Runner;
-
+pub(crate) use folder::remove;
 pub(crate) use names::{check_link, check_name, check_path, ways};
-pub(crate) use remove::remove;
+pub use orphans::{adopt_orphans, keep_from_actions};
+pub use runner::{Limits, Runner};

@@ -44,7 +44,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use filch_sync::lock;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
+use rustix::fs::Mode;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, umask, waitid};
 use tokio::time;
 
 /// The time between two checks for orphans while an action runs.
@@ -195,4 +196,12 @@ fn birth(pid: Pid) -> Option<u64> {
     let stat = String::from_utf8_lossy(&stat);
     let (_, fields) = stat.rsplit_once(") ")?;
     fields.split(' ').nth(19)?.parse().ok()
+}
+
+/// Keeps actions from inheriting what this process inherited itself: open files, and the mask of
+/// permissions. A program that runs actions calls it first.
+pub fn keep_from_actions() {
+    close_fds::set_fds_cloexec(3, &[]);
+    // So that everyone may read what actions make.
+    umask(Mode::WGRP | Mode::WOTH);
 }

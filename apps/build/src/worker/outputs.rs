@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::command::{Command, Kind, Output};
 use super::error::RunError;
-use super::limits::Limits;
 use super::names::{check_link, check_name};
+use super::runner::Limits;
 
 /// The most levels of folders in each other: the search for outputs is recursive.
 const MOST_LEVELS: usize = 256;

@@ -1,22 +1,53 @@
-//! Runs actions.
+//! Runs actions, within limits.
 
 use std::future::Future;
 use std::path::{self, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bazel_remote_apis::google::protobuf::Timestamp;
+use clap::Args;
 use tokio::task;
 
-use super::access::Access;
+use super::access::{Access, read_message};
 use super::command::{Command, time_limit};
 use super::error::RunError;
 use super::folder::Folder;
 use super::inputs::Inputs;
-use super::limits::Limits;
 use super::outputs::Search;
-use super::{keep, message, process};
+use super::{keep, process};
 use crate::digest::Digest;
+use crate::options::{defaults, seconds};
 use crate::reapi::{Action, ActionResult, ExecutedActionMetadata};
+
+/// The limits of an action.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Limits {
+    /// The most seconds that an action may run, whatever its own limit is
+    #[arg(long = "time-limit", value_name = "SECONDS", default_value = "3600")]
+    #[arg(value_parser = seconds)]
+    pub time: Duration,
+    /// The most bytes of its standard output, and of its standard error: 16 MiB by default.
+    #[arg(skip = 16_u64 << 20)]
+    pub stream: u64,
+    /// The most files, folders and symbolic links among its inputs.
+    #[arg(skip = 1_000_000_usize)]
+    pub input_nodes: usize,
+    /// The most bytes of its inputs: 16 GiB by default.
+    #[arg(skip = 16_u64 << 30)]
+    pub input_bytes: u64,
+    /// The most files, folders and symbolic links among its outputs.
+    #[arg(skip = 100_000_usize)]
+    pub output_nodes: usize,
+    /// The most bytes of its outputs: 4 GiB by default.
+    #[arg(skip = 4_u64 << 30)]
+    pub output_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        defaults()
+    }
+}
 
 /// Runs actions, each in a folder of its own. It may run many at a time.
 #[derive(Debug, Clone)]
@@ -75,10 +106,10 @@ impl Runner {
         metadata: &mut ExecutedActionMetadata,
     ) -> Result<ActionResult, RunError> {
         metadata.input_fetch_start_timestamp = now();
-        let action: Action = message::read(action, "Action", access).await?;
+        let action: Action = read_message(action, "Action", access).await?;
         let time_limit = time_limit(&action, self.limits.time)?;
         let command = Digest::of_field(action.command_digest.as_ref(), "the command")?;
-        let command = Command::new(message::read(command, "Command", access).await?)?;
+        let command = Command::new(read_message(command, "Command", access).await?)?;
         let root = Digest::of_field(action.input_root_digest.as_ref(), "the input root")?;
         let inputs = Inputs::read(root, access, &self.limits).await?;
         let folders = command.folders(&inputs)?;

@@ -5,7 +5,6 @@
 mod cache;
 mod client;
 mod coordinator;
-mod cpu;
 mod foreign;
 mod installed;
 mod leaver;

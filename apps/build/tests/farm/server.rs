@@ -1,8 +1,11 @@
-//! A server for a test, with a folder of its own.
+//! A server for a test, with a folder of its own: in this process, or a separate one with its own
+//! environment.
 
+use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use bytes::Bytes;
 use filch_build::digest::Digest;
@@ -15,6 +18,7 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 
 use crate::client::{Client, soon};
+use crate::program::{Program, filch_build};
 
 /// A server in this process or another one, with a folder that is removed with it, and its client.
 pub(crate) struct TestServer<R = Running> {
@@ -101,7 +105,7 @@ pub(crate) fn place(digest: Digest) -> String {
 
 /// Counts the files in a folder and in its subfolders.
 fn count(folder: &Path) -> usize {
-    let entries = std::fs::read_dir(folder).unwrap();
+    let entries = fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths
         .map(|path| if path.is_dir() { count(&path) } else { 1 })
@@ -190,4 +194,47 @@ where
     let (sender, connection) = connected.unwrap();
     tokio::spawn(connection);
     sender
+}
+
+pub(crate) type Variables<'a> = &'a [(&'a str, &'a str)];
+
+fn command(storage: &str, environment: Variables<'_>) -> Command {
+    let mut command = filch_build(&["serve", "--listen", "127.0.0.1:0", "--storage", storage]);
+    // Nothing of the tests' own environment is passed, and a cloud's metadata is not asked for.
+    command.env_clear().env("AWS_EC2_METADATA_DISABLED", "true");
+    command.envs(environment.iter().copied());
+    command
+}
+
+/// Starts a coordinator with that storage.
+pub(crate) async fn start_separately(
+    storage: &str,
+    environment: Variables<'_>,
+) -> TestServer<Program> {
+    let folder = tempfile::tempdir().unwrap();
+    let log = File::create(folder.path().join("log")).unwrap();
+    let mut command = command(storage, environment);
+    command.stderr(log);
+    let started = tokio::task::spawn_blocking(|| Program::coordinator(|_| command));
+    let (running, address) = soon(started).await.unwrap();
+    TestServer {
+        running,
+        folder,
+        client: Client::new(address).await,
+    }
+}
+
+impl TestServer<Program> {
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap()
+    }
+}
+
+/// Returns the text with which a coordinator ends that cannot use its storage.
+pub(crate) async fn refusal(storage: &str, environment: Variables<'_>) -> String {
+    let mut command = command(storage, environment);
+    command.stderr(Stdio::piped());
+    let (status, said) = Program::start(|_| command).wait().await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    said
 }

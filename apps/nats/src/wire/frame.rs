@@ -4,8 +4,7 @@ use std::str;
 
 use filch_scheduler::{ExitReason, Pid};
 
-use crate::wire::garbage::{Garbage, take, take_pid};
-use crate::wire::reason;
+use crate::wire::{Garbage, reason, take, take_pid};
 
 /// The bytes before each frame: its kind, and its length.
 const PREFIX: usize = 1 + 4;

@@ -2,9 +2,9 @@
 
 use filch_scheduler::{Node, Pid};
 
-use crate::life::Life;
+use crate::lost::Life;
 use crate::wire::frame::{self, Frame, Kind};
-use crate::wire::garbage::{Garbage, take};
+use crate::wire::{Garbage, take};
 
 /// The version of the format.
 const VERSION: u8 = 1;
@@ -121,7 +121,7 @@ impl<'a> Iterator for Frames<'a> {
 #[cfg(test)]
 mod tests {
     use super::{HEADER, Header, read};
-    use crate::life::Life;
+    use crate::lost::Life;
     use crate::wire::{Frame, Garbage, Kind};
     use filch_scheduler::{ExitReason, Node, Pid};
     use proptest::collection::vec;

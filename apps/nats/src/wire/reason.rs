@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use filch_scheduler::ExitReason;
 
-use crate::wire::garbage::{self, Garbage, take_pid};
+use crate::wire::{self, Garbage, take_pid};
 
 /// Longer texts are cut, as a panic's message may be anything.
 const LONGEST: usize = 4096;
@@ -51,7 +51,7 @@ fn put_text(number: u8, text: &str, bytes: &mut Vec<u8>) {
 
 /// Takes all remaining bytes.
 pub(super) fn take(bytes: &mut &[u8]) -> Result<ExitReason, Garbage> {
-    let [number] = garbage::take(bytes)?;
+    let [number] = wire::take(bytes)?;
     Ok(match number {
         DONE => ExitReason::Done,
         FAILED => ExitReason::Failed(take_text(bytes)?),

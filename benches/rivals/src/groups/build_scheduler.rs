@@ -13,7 +13,7 @@ use crate::alone;
 use crate::clock::{cost, per_operation, time_together};
 use crate::harness::{Effort, Scenario, merged};
 use crate::memory::{resident, touched};
-use crate::workers::those_or;
+use crate::work::those_or;
 
 /// Workers of the farm.
 const WORKERS: u64 = 100;

@@ -19,8 +19,7 @@ use self::contenders::{
 };
 use crate::clock::{cost, per_operation, time, time_together, uncontended_rmws};
 use crate::harness::{Effort, Scenario};
-use crate::work::Work;
-use crate::workers::workers;
+use crate::work::{Work, workers};
 
 /// The number of items in a filled deque.
 const FILL: usize = 256;

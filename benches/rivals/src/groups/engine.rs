@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 
 use crate::harness::{Effort, Scenario};
 use crate::total::sum_to;
-use crate::workers::those_or;
+use crate::work::those_or;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let broadcasts = those_or(&[1, 10, 100]).into_iter();

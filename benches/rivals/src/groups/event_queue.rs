@@ -12,7 +12,7 @@ use self::floors::Floor;
 use self::latency::{messages, ping_pong};
 use self::throughput::{batches, burst, fan_in, one_by_one, one_thread, sleeping};
 use crate::harness::{Effort, Scenario, merged};
-use crate::workers::those_or;
+use crate::work::those_or;
 
 /// 256 bytes.
 type Large = [u64; 32];

@@ -17,7 +17,7 @@ use self::mixture::{BLOCKING, Busy, CALL, CALLS, Steps};
 use crate::clock::time;
 use crate::harness::{Effort, Scenario};
 use crate::pools::{Async, BlockingPool, Pool, Talking, Tokio, start};
-use crate::workers::workers;
+use crate::work::workers;
 
 /// The time until every worker is busy, or every worker sleeps.
 pub(super) const WARM_UP: Duration = Duration::from_millis(50);

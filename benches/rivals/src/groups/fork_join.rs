@@ -4,21 +4,18 @@
 //! Only lace's tasks are written anew, as functions.
 
 pub(crate) mod contenders;
+mod lace;
 pub(super) mod programs;
 mod spawns;
 mod tail;
-mod timing;
 mod uts;
-pub(super) mod ways;
-
-mod lace;
 
 use filch_report::estimate::median;
 
 use self::contenders::{having, peak, turn};
 use self::programs::{Kind, Program};
 use crate::harness::{Effort, Scenario};
-use crate::workers::{WORKERS, those_or};
+use crate::work::{WORKERS, those_or};
 
 /// The argument of the recursion that does nothing but fork.
 const FIB: u64 = 35;

@@ -1,18 +1,17 @@
 //! The global queue: pushes, and takes of one item with up to 16 more for the taker's own deque.
 
 mod contenders;
-mod floors;
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_queue::SegQueue;
+use crossbeam_utils::CachePadded;
 
 use self::contenders::{Crossbeam, Filch, Injector, Locked};
-use self::floors::{push_and_deque, threads_apart};
 use crate::clock::{Backoff, cost, per_operation, time_together};
 use crate::harness::{Effort, Scenario};
-use crate::workers::those_or;
+use crate::work::those_or;
 
 /// The items that a take moves besides the one that it returns.
 const MORE: usize = 16;
@@ -113,5 +112,53 @@ fn threads<I: Injector>(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
         let expected = pairs * (items_each * (items_each - 1) / 2);
         assert_eq!(sum_of_all.load(Ordering::Relaxed), expected);
         per_operation(elapsed, total)
+    }
+}
+
+/// A push that claims by an RMW and hands over by another, as a producer does whose slot may be
+/// abandoned meanwhile; and the taker's deque; no queue.
+pub(super) fn push_and_deque(fills: u64) -> impl FnMut() -> f64 {
+    let (claims, state) = (AtomicU64::new(0), AtomicU64::new(0));
+    let own = filch_deque::Worker::new();
+    move || {
+        cost(fills * FILL, || {
+            for _ in 0..fills {
+                push_without_queue(&claims, &state, FILL);
+                deal_to_own(&own, FILL);
+            }
+        })
+    }
+}
+
+/// The same on threads that share nothing: the work that is left when sharing is free.
+pub(super) fn threads_apart(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
+    move || {
+        let mut tasks: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+        for _ in 0..pairs {
+            tasks.push(Box::new(move || {
+                let words = CachePadded::new((AtomicU64::new(0), AtomicU64::new(0)));
+                push_without_queue(&words.0, &words.1, items_each);
+            }));
+            tasks.push(Box::new(move || {
+                deal_to_own(&filch_deque::Worker::new(), items_each);
+            }));
+        }
+        per_operation(time_together(tasks), pairs * items_each)
+    }
+}
+
+fn push_without_queue(claims: &AtomicU64, state: &AtomicU64, items: u64) {
+    for _ in 0..items {
+        black_box(claims.fetch_add(1, Ordering::AcqRel));
+        black_box(state.swap(1, Ordering::AcqRel));
+    }
+}
+
+fn deal_to_own(own: &filch_deque::Worker<u64>, items: u64) {
+    for batch in 0..items / (MORE as u64 + 1) {
+        own.push_batch(batch..batch + MORE as u64);
+        while let Some(item) = own.pop() {
+            black_box(item);
+        }
     }
 }

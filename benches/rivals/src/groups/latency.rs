@@ -19,7 +19,7 @@ use super::fairness::pools;
 use crate::clock::cost;
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{Actors, Async, BlockingPool, Filch, Pool, TOTAL, Talking, Tokio};
-use crate::workers::{WORKERS, those_or};
+use crate::work::{WORKERS, those_or};
 
 /// The time from one event to the next.
 pub(super) const PERIOD: Duration = Duration::from_millis(2);

@@ -12,15 +12,14 @@ use std::time::{Duration, Instant};
 use filch_fork_join::Pool as Jobs;
 
 use super::fairness::Over;
-use super::fork_join::programs;
-use super::fork_join::ways::Rayon;
-use super::latency::PERIOD;
-use super::latency::events::{Message, round};
-use crate::clock::time;
+use super::fork_join::programs::{self, Rayon};
+use crate::clock::{time, used};
 use crate::harness::{Effort, Scenario, keeping, merged};
 use crate::pools::{Pool, Talking, Threads, Tokio};
-use crate::processor_time::used;
-use crate::workers::workers;
+use crate::work::workers;
+
+use super::latency::PERIOD;
+use super::latency::events::{Message, round};
 
 /// The argument of the recursion, as rows are named after: some 25 ms on two cores.
 const FIB: u32 = 35;

@@ -12,12 +12,11 @@ use std::time::Duration;
 use filch_processors::{Config, Machines, Processors, Runner};
 use rayon::ThreadPool;
 
-use crate::clock::cost;
+use crate::clock::{cost, load};
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{AsyncLeaked, AsyncStatic, Executing, Handle, TOTAL, Tasks, Threads, Tokio};
-use crate::processor_time::load;
 use crate::total::sum_to;
-use crate::workers::workers;
+use crate::work::workers;
 
 /// Tasks that are injected before the caller waits for them: as many as caches hold, and more.
 const WAVE: u64 = 100_000;

@@ -19,7 +19,7 @@ use crate::pools::{
     Actix, Actors, Async, AsyncStatic, Filch, FilchFutures, Grower, Spawner, TOTAL, Tokio,
 };
 use crate::total::sum_to;
-use crate::workers::{those_or, workers};
+use crate::work::{those_or, workers};
 
 /// Processes that are spawned before the caller waits for them.
 const WAVE: u64 = 100_000;

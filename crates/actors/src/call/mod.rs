@@ -1,6 +1,5 @@
 //! Calls: a message and its answer, as one act.
 
-pub(crate) mod asked;
 #[expect(unsafe_code, reason = "has the right to the place of an answer")]
 pub(crate) mod caller;
 pub(crate) mod errors;

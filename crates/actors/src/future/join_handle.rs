@@ -1,13 +1,15 @@
-//! The handle to a spawned future: join it, or await it.
+//! The handle to a spawned future: join it, or await it; and the await of any process's end.
 
-use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::{fmt, mem};
 
-use filch_scheduler::{JoinError, Outcome, Pid, ProcessError, ProcessHandle, Protocol};
+use filch_promise::promise;
+use filch_scheduler::{
+    ExitReason, Handle, JoinError, Outcome, Pid, ProcessError, ProcessHandle, Protocol, Watch,
+};
 use filch_sync::panic::drop_contained;
 
 /// The handle to a [spawned](crate::HandleExt::spawn) future: await it, or [`join`](Self::join) it.
@@ -113,5 +115,28 @@ impl<P: Protocol, T> fmt::Debug for JoinHandle<P, T> {
             .field("pid", &self.pid())
             .field("ended", &self.has_ended())
             .finish_non_exhaustive()
+    }
+}
+
+/// See [`HandleExt::ended`](crate::HandleExt::ended).
+pub(crate) fn ended<P: Protocol>(
+    scheduler: &Handle<P>,
+    pid: Pid,
+) -> impl Future<Output = ExitReason> + Send + use<P> {
+    let (resolver, promised) = promise();
+    let watch = scheduler.at_end(pid, |reason| resolver.resolve(reason.clone()));
+    let cancel = CancelOnDrop(watch);
+    async move {
+        let _cancel = cancel;
+        promised.await
+    }
+}
+
+/// Cancels the exit callback when nobody waits any more.
+struct CancelOnDrop(Watch);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }

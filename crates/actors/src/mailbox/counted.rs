@@ -1,15 +1,14 @@
 //! Mailboxes with a limit, and messages beyond it whose senders wait.
 
 use std::collections::VecDeque;
-use std::iter;
-use std::mem;
+use std::{iter, mem};
 
 use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError, TellSender, Undelivered};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Mutex, MutexGuard, lock};
 
-use crate::mailbox::when_full::{MailboxFull, WhenFull};
+use crate::mailbox::sending::{MailboxFull, WhenFull};
 
 /// A mailbox that counts its messages, and keeps those beyond the limit whose senders wait.
 ///

@@ -3,4 +3,3 @@
 pub(crate) mod counted;
 pub(crate) mod drop_oldest;
 pub(crate) mod sending;
-pub(crate) mod when_full;

@@ -1,5 +1,6 @@
-//! Messages whose senders wait for room.
+//! Messages that find their mailbox full: the choices, and senders that wait for room.
 
+use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -159,11 +160,48 @@ impl<P: Protocol> fmt::Debug for SendingError<P> {
     }
 }
 
-impl<P: Protocol> std::error::Error for SendingError<P> {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+impl<P: Protocol> Error for SendingError<P> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Send(error) => Some(error),
             _ => None,
         }
     }
 }
+
+/// The fate of a message for which a [mailbox](crate::SubmissionExt::mailbox_with) has no room.
+///
+/// The crate's [table](crate#a-message-for-a-full-mailbox) says what each way to send makes of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhenFull {
+    /// The message comes back, with [`Undelivered::Full`](filch_scheduler::Undelivered::Full).
+    #[default]
+    Refuse,
+    /// The message is dropped, and the sender is told that it was sent.
+    DropNewest,
+    /// The message replaces the oldest one whose sender does not wait, which is dropped. These
+    /// mailboxes have a lock: each sender takes it for some instructions, and so does a worker that
+    /// takes the messages out. It takes all at once, so a step may be given more than its budget.
+    DropOldest,
+    /// The message comes back as with `Refuse`, and the process ends with [`MailboxFull`].
+    End,
+}
+
+/// The error of a process that was sent one message more than its mailbox holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MailboxFull {
+    /// The number of messages that the mailbox holds.
+    pub limit: usize,
+}
+
+impl fmt::Display for MailboxFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = self.limit;
+        write!(
+            f,
+            "mailbox full ({limit} messages); this process is configured to end on overflow"
+        )
+    }
+}
+
+impl Error for MailboxFull {}

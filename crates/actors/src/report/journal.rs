@@ -1,12 +1,11 @@
-//! The journal: notes of each process beside its slot.
+//! The journal: notes of each process beside its slot, an entry for each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::time::Instant;
 
-use filch_scheduler::{ExitReason, Observer, Pid, ProcessDetails};
+use filch_scheduler::{ExitReason, Observer, PendingCommand, Pid, ProcessDetails};
 use filch_sync::{Arc, CachePadded, Mutex, MutexGuard, lock};
-
-use crate::report::entry::{Entry, NotedCall};
 
 /// Notes the type, age and parent of each process, and its open commands and calls, with their
 /// ages; reports show them as its [details](filch_scheduler::ProcessInfo::details).
@@ -84,3 +83,80 @@ impl fmt::Debug for Journal {
 
 #[cfg(all(test, not(shuttle)))]
 mod tests;
+
+/// The notes of one process.
+pub(crate) struct Entry {
+    pub(crate) type_name: &'static str,
+    began: Instant,
+    parent: Option<Pid>,
+    /// By number: the oldest first.
+    commands: BTreeMap<u64, Noted>,
+    /// The number of the next command. Not its tag, as several commands may share a tag.
+    next: u64,
+}
+
+/// A command that is under way.
+struct Noted {
+    tag: u64,
+    began: Instant,
+    call: Option<NotedCall>,
+}
+
+/// The process that a command calls.
+pub(crate) struct NotedCall {
+    pub(crate) to: Pid,
+    pub(crate) is_limited: bool,
+}
+
+impl Entry {
+    pub(crate) fn new(type_name: &'static str, parent: Option<Pid>) -> Self {
+        Self {
+            type_name,
+            began: Instant::now(),
+            parent,
+            commands: BTreeMap::new(),
+            next: 0,
+        }
+    }
+
+    /// Notes that a command begins; returns its number.
+    pub(crate) fn begin_command(&mut self, tag: u64) -> u64 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        let noted = Noted {
+            tag,
+            began: Instant::now(),
+            call: None,
+        };
+        self.commands.insert(number, noted);
+        number
+    }
+
+    /// Notes that the command is a call.
+    pub(crate) fn note_call(&mut self, number: u64, call: NotedCall) {
+        if let Some(noted) = self.commands.get_mut(&number) {
+            noted.call = Some(call);
+        }
+    }
+
+    pub(crate) fn end_command(&mut self, number: u64) {
+        self.commands.remove(&number);
+    }
+
+    /// Returns the notes, with ages as of now.
+    pub(crate) fn details(&self) -> ProcessDetails {
+        let now = Instant::now();
+        let commands = self.commands.values().map(|noted| PendingCommand {
+            tag: noted.tag,
+            age: now.saturating_duration_since(noted.began),
+            calls: noted.call.as_ref().map(|call| call.to),
+            is_limited: noted.call.as_ref().is_some_and(|call| call.is_limited),
+        });
+        ProcessDetails {
+            type_name: self.type_name,
+            age: now.saturating_duration_since(self.began),
+            parent: self.parent,
+            commands: commands.collect(),
+        }
+    }
+}

@@ -2,7 +2,6 @@
 //! notes of each process.
 
 pub(crate) mod dump;
-mod entry;
 pub(crate) mod journal;
 pub(crate) mod rings;
 mod wait_graph;

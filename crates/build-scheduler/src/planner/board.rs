@@ -16,12 +16,11 @@
 use std::hash::Hash;
 
 use super::arena::Arena;
-use super::artifacts::Artifacts;
+use super::artifacts::{Artifacts, Job, Stage, Worker};
 use super::grant::Key;
 use super::lists::{Chain, List, Lists};
 use super::numbers::{NumberSet, Numbers};
 use super::random::Random;
-use super::records::{Job, Stage, Worker};
 
 /// The owner of a list that belongs to no worker.
 pub(super) const NOBODY: u32 = u32::MAX;

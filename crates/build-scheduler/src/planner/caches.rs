@@ -2,10 +2,10 @@
 
 use std::hash::Hash;
 
+use super::artifacts::Stage;
 use super::board::Board;
 use super::lists::Place;
 use super::numbers::NumberSet;
-use super::records::Stage;
 
 impl<I: Clone + Eq + Hash, J> Board<I, J> {
     /// Notes that the worker has the artifact. Jobs to which it comes near enter its queues.

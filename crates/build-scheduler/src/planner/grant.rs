@@ -1,4 +1,4 @@
-//! A decision, and the names in it.
+//! A decision, the names in it, and the reports of a planner.
 
 /// A place, with the number of one of its occupants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,3 +31,45 @@ pub struct Grant<'a, I, J, P> {
 
 /// The receiver of decisions, one after another.
 pub type Sink<'s, I, J, P> = &'s mut dyn FnMut(Grant<'_, I, J, P>);
+
+/// The ids in the three queues of a worker, oldest entry first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queues<'a, I> {
+    /// Jobs that any worker may have.
+    pub global: Vec<&'a I>,
+    /// The first local queue: jobs whose result this worker has.
+    pub own: Vec<&'a I>,
+    /// The second local queue: jobs with a dependency that this worker has.
+    pub near: Vec<&'a I>,
+}
+
+/// The sizes of a planner's memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Jobs that wait or run.
+    pub jobs: usize,
+    /// Picks that wait.
+    pub picks: usize,
+    /// Workers.
+    pub workers: usize,
+    /// Ids that a worker has, or a job, or on which a job depends.
+    pub artifacts: usize,
+}
+
+/// The jobs and picks of a removed worker.
+#[derive(Debug)]
+pub struct Removed<I, P> {
+    /// The jobs that it ran; another pick may have got one already.
+    pub given_back: Vec<I>,
+    /// The contents of its waiting picks, oldest first.
+    pub picks: Vec<P>,
+}
+
+/// A job of that id waits or runs already.
+#[derive(Debug)]
+pub struct AlreadyPending<'a, J> {
+    /// The content of the job that is there.
+    pub there: &'a mut J,
+    /// The content of the new job.
+    pub content: J,
+}

@@ -11,9 +11,6 @@ mod numbers;
 mod picks;
 mod plan;
 mod random;
-mod records;
-mod report;
 
-pub use grant::{Grant, PickId, Sink, WorkerId};
+pub use grant::{AlreadyPending, Counts, Grant, PickId, Queues, Removed, Sink, WorkerId};
 pub use plan::Planner;
-pub use report::{AlreadyPending, Counts, Queues, Removed};

@@ -1,10 +1,10 @@
 //! The picks that wait.
 
 use super::arena::Arena;
+use super::artifacts::Stage;
 use super::board::{Board, NOBODY};
 use super::grant::Key;
 use super::lists::{Chain, List, Lists};
-use super::records::Stage;
 
 /// Picks, in the order of their arrival. Each is also in a list of its worker.
 pub(super) struct Picks<P> {

@@ -4,12 +4,11 @@ use std::fmt;
 use std::hash::Hash;
 use std::time::Duration;
 
+use super::artifacts::Stage;
 use super::board::Board;
-use super::grant::{Grant, PickId, Sink, WorkerId};
+use super::grant::{AlreadyPending, Counts, Grant, PickId, Queues, Removed, Sink, WorkerId};
 use super::picks::Picks;
 use super::random::Random;
-use super::records::Stage;
-use super::report::{AlreadyPending, Counts, Queues, Removed};
 use crate::config::{Config, nanoseconds};
 use crate::error::{ReportError, UnknownWorker};
 

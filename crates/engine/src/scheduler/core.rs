@@ -12,14 +12,13 @@ use filch_sync::{thread, time};
 
 use crate::counter::Stats;
 use crate::envelope::Envelope;
-use crate::exit::Exit;
-use crate::message::{Message, Order};
+use crate::error::Exit;
+use crate::links::{Message, Order};
 use crate::scheduler::worker_slot::WorkerSlot;
 use crate::shared::{Place, Shared};
 use crate::worker::cell::WorkerCell;
-use crate::worker::home::Home;
+use crate::worker::home::{GiveWay, Home};
 use crate::worker::spec::Spec;
-use crate::worker::turn::GiveWay;
 
 /// The longest time for which it blocks while a worker waits for something that wakes nobody.
 const MOST_BLOCKED: Duration = Duration::from_millis(1);

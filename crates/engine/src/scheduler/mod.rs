@@ -2,5 +2,4 @@
 
 pub(crate) mod core;
 pub(crate) mod handle;
-pub(crate) mod unfit;
 pub(crate) mod worker_slot;

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use filch_data_cell::{LockError, LockSet, Locked};
 
-use crate::data::cells::SharedCell;
-use crate::data::table::{Place, Table};
-use crate::request::Request;
+use crate::data::{Place, Request, SharedCell, Table};
 use crate::worker::home::Home;
 use crate::worker::public::Public;
 

@@ -11,18 +11,15 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::context::Context;
-use crate::data::table::{Listed, Role, Table};
+use crate::data::{Listed, Request, Role, Table};
 use crate::envelope::Envelope;
-use crate::error::ReceiveError;
-use crate::exit::Exit;
-use crate::request::Request;
+use crate::error::{Exit, ReceiveError};
 use crate::route::TaskKind;
 use crate::worker::bound::{Bound, Denied};
-use crate::worker::home::Home;
+use crate::worker::home::{Home, Turn};
 use crate::worker::inbox::{Inbox, Queued};
 use crate::worker::public::{Public, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
-use crate::worker::turn::Turn;
 
 /// A living worker. Only the thread of its scheduler reaches it.
 pub(crate) struct WorkerCell {

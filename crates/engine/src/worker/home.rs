@@ -1,4 +1,4 @@
-//! The scheduler of a worker, as the worker knows it.
+//! A worker's turn, and its scheduler, as the worker knows it.
 
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
@@ -6,13 +6,18 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
 
 use filch_parker::Unparker;
 
-use crate::data::owners::Owners;
+use crate::data::Request;
 use crate::links::Links;
+use crate::owners::Owners;
 use crate::route::{Route, Routes};
+use crate::worker::bound::Denied;
+use crate::worker::cell::WorkerCell;
+use crate::worker::public::WaitsFor;
 
 /// The scheduler of a worker, as the worker knows it. Only the scheduler's thread reaches it.
 pub(crate) struct Home {
@@ -104,6 +109,66 @@ impl Hasher for OwnBits {
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+}
+
+/// The way in which a worker lets others run.
+pub(crate) trait GiveWay {
+    /// Returns when it is the worker's turn again.
+    fn give_way(&self);
+}
+
+/// A worker's turn.
+pub(crate) struct Turn<'a> {
+    pub(crate) worker: &'a WorkerCell,
+    pub(crate) home: &'a Home,
+    pub(crate) way: &'a dyn GiveWay,
+}
+
+impl Turn<'_> {
+    /// Gives way, as the worker cannot get its data.
+    ///
+    /// # Errors
+    /// The data, if code around this has locked it.
+    pub(crate) fn wait_out(&self, denied: Denied) -> Result<(), Request> {
+        if let Denied::Nested(request) = denied {
+            return Err(request);
+        }
+        self.worker.denied(denied);
+        if let Denied::Held(_) = denied {
+            self.give_way(false);
+        }
+        if self.is_ending() {
+            self.worker.show_wait(None);
+        }
+        Ok(())
+    }
+
+    /// Returns whether the worker must end.
+    pub(crate) fn is_ending(&self) -> bool {
+        // Code that unwinds ends its worker. A destructor that waits meanwhile would let others run
+        // on a thread that seems to panic.
+        self.worker.is_ending() || thread::panicking()
+    }
+
+    /// Lets others run once. The worker's turn comes again soon if it `is_polled`, and otherwise
+    /// when its scheduler is woken.
+    pub(crate) fn give_way(&self, is_polled: bool) {
+        if thread::panicking() {
+            return;
+        }
+        if is_polled {
+            self.home.is_polled();
+        }
+        self.way.give_way();
+    }
+
+    /// Shows the thing that the worker waits for, or that it goes on.
+    pub(crate) fn wait_for(&self, what: Option<WaitsFor>) {
+        self.worker.show_wait(what);
+        if what.is_none() {
+            self.home.has_progressed();
         }
     }
 }

@@ -11,14 +11,14 @@ use filch_data_cell::{Access, LockError};
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::context::Context;
-use crate::data::owners::Found;
-use crate::data::table::{Place, Role};
-use crate::exit::Exit;
+use crate::data::{Place, Role};
+use crate::error::Exit;
+use crate::owners::Found;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::WorkerCell;
+use crate::worker::home::Turn;
 use crate::worker::public::{Stage, WaitsFor};
 use crate::worker::spec::Setup;
-use crate::worker::turn::Turn;
 
 /// The number of tasks that a worker runs before others have their turn.
 pub(crate) const TASKS_A_TURN: usize = 64;
@@ -168,13 +168,10 @@ impl WorkerCell {
             match called {
                 Ok(Ok(())) => {}
                 Ok(Err(message)) => return Err(self.panicked(during, message)),
-                Err(denied @ Denied::Held(_)) => {
-                    self.denied(denied);
-                    return Err(Step::GiveWay);
-                }
                 Err(denied) => {
                     self.denied(denied);
-                    return Err(Step::Again);
+                    let is_held = matches!(denied, Denied::Held(_));
+                    return Err(if is_held { Step::GiveWay } else { Step::Again });
                 }
             }
         }

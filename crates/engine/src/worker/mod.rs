@@ -2,10 +2,8 @@
 
 pub(crate) mod bound;
 pub(crate) mod cell;
-pub(crate) mod handle;
 pub(crate) mod home;
 pub(crate) mod inbox;
 pub(crate) mod life;
 pub(crate) mod public;
 pub(crate) mod spec;
-pub(crate) mod turn;

@@ -9,14 +9,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::context::Context;
-use crate::data::cells::OwnedCell;
-use crate::data::table::{Listed, Place, Role};
+use crate::data::{Listed, OwnedCell, Place, Request, Role};
 use crate::function::{Function, Handler};
-use crate::request::Request;
-use crate::route::{Route, Routes};
-use crate::task::Task;
-use crate::worker::handle::WorkerHandle;
-use crate::worker::public::Public;
+use crate::route::{Route, Routes, Task};
+use crate::worker::public::{Public, WorkerHandle};
 
 /// The default size of a fiber's stack.
 const STACK: usize = 256 * 1024;
@@ -32,6 +28,7 @@ pub struct Worker {
 }
 
 /// The parts of a [`Worker`].
+#[derive(Default)]
 pub(crate) struct Spec {
     pub(crate) name: String,
     pub(crate) data: Vec<Listed>,
@@ -144,17 +141,8 @@ impl Worker {
         Self {
             spec: Box::new(Spec {
                 name: name.into(),
-                data: Vec::new(),
-                makers: Vec::new(),
-                setup_owner: Vec::new(),
-                setup: Vec::new(),
-                handlers: Vec::new(),
-                receives: Vec::new(),
-                run: None,
-                fiber: None,
                 room: usize::MAX,
-                after: Vec::new(),
-                public: None,
+                ..Spec::default()
             }),
         }
     }
@@ -217,9 +205,8 @@ impl Worker {
 
     /// Calls the function once all of its data is bound, with the data that it takes, locked.
     pub fn setup<P: 'static>(mut self, function: impl Function<P, ()> + Send + 'static) -> Self {
-        self.spec
-            .setup
-            .push(Box::new(SetupOf(function, PhantomData)));
+        let setup = Box::new(SetupOf(function, PhantomData));
+        self.spec.setup.push(setup);
         self
     }
 

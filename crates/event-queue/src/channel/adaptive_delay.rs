@@ -13,8 +13,7 @@
 /// come one at a time there is next to none: an event that comes during a pause waits for its end.
 #[derive(Debug)]
 pub(super) struct AdaptiveDelay {
-    /// Events taken since the receiver had caught up last. It counts them, and wraps around after
-    /// 2^32, which may then look like few: one pause more or less.
+    /// Events taken since the receiver had caught up last. To wrap costs a pause more or less.
     pub(super) run: u32,
     /// The length of the next pause, in `pause` instructions; 0: none.
     pauses: u32,
@@ -30,7 +29,6 @@ impl AdaptiveDelay {
     const LONGEST: u32 = 256;
     const LONGEST_GAP: u32 = 64;
 
-    /// Makes one without pauses.
     pub(super) const fn new() -> Self {
         Self {
             run: 0,

@@ -10,8 +10,8 @@ use std::time::Instant;
 use filch_parker::{AdaptiveSpinner, Parker, Spin};
 use filch_sync::time;
 
+use super::RecvError;
 use super::receiver::Receiver;
-use super::recv_error::RecvError;
 
 /// The length of a sleep beside a push that has claimed a slot, and perhaps not seen the waker. Its
 /// thread is not running, or it would have been done long ago.

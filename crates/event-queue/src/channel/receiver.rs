@@ -1,21 +1,19 @@
 //! The consumer's end.
 
 use core::cell::Cell;
-use core::fmt;
 use core::marker::PhantomData;
-use core::mem;
-use core::ptr;
 use core::task::{Context, Poll, Waker, ready};
+use core::{fmt, mem, ptr};
 
 use filch_sync::{Arc, hint};
 
+use super::RecvError;
 use super::adaptive_delay::AdaptiveDelay;
-use super::recv_error::RecvError;
 use super::sender::Sender;
 use super::shared::Shared;
 use crate::block::Block;
-use crate::closed::ReopenError;
 use crate::position::{Position, Tail};
+use crate::queue::ReopenError;
 use crate::scan::Scan;
 
 /// The consumer's end, of which there is one. One thread at a time uses it.

@@ -5,7 +5,7 @@ use core::fmt;
 use filch_sync::Arc;
 
 use super::shared::Shared;
-use crate::closed::PushError;
+use crate::queue::PushError;
 
 /// The producers' end, for one life of the queue: any number of clones, on any threads.
 pub struct Sender<T> {
@@ -22,9 +22,7 @@ impl<T: Send> Sender<T> {
     ///
     /// # Errors
     /// [`PushError::Closed`] when the receiver closed the queue or is gone, [`PushError::Stale`]
-    /// when it has reopened it since this sender was made. Both hand the event back. If a push
-    /// succeeds while the receiver is being dropped, its event is dropped, too, at the latest with
-    /// the last sender.
+    /// when it has reopened it since this sender was made. Both hand the event back.
     ///
     /// # Panics
     /// If the receiver's waker panics, and with that panic. The event is in the queue.

@@ -23,12 +23,10 @@
 //! `words` and `report` know nothing of the scheduler.
 
 mod counter;
-mod merger;
 mod opened;
 mod protocol;
 mod reader;
 mod report;
-mod source;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -39,19 +37,17 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use counter::{counter, merger};
 use filch::actors::BlockingThreads;
 use filch::scheduler::{
     Builder, Completion, Handle, Pid, Process, ProcessHandle, Scheduler, Submission,
 };
-
-use counter::counter;
-use merger::merger;
-use opened::{first, next};
+use opened::{Entry, first, next};
 use protocol::{JobError, ReadFile, Totals, WordCount};
 use reader::Reader;
+
+pub(crate) use opened::Source;
 pub(crate) use report::Report;
-use source::Entry;
-pub(crate) use source::Source;
 
 /// The settings of the job.
 #[derive(Debug, Clone)]

@@ -1,10 +1,12 @@
-//! Open sources, with their positions.
+//! The sources of text, and open ones with their positions.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::source::{Entry, Source};
 use super::text::Decoder;
 
 /// The source of the next blocks: standard input, a pipe, or a file up to the end that was seen.
@@ -73,14 +75,87 @@ fn fill(from: &mut impl Read, block: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// A source of text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// Standard input.
+    Input,
+    /// A path that the user has named.
+    Named(PathBuf),
+    /// A file in a folder that the user has named.
+    Found(PathBuf),
+}
+
+impl Source {
+    /// Returns whether the user has named it: if it cannot be counted, that is an error.
+    pub(crate) fn is_named(&self) -> bool {
+        !matches!(self, Self::Found(_))
+    }
+
+    /// Returns its name on the command line.
+    pub(crate) fn argument(&self) -> Cow<'_, str> {
+        match self {
+            Self::Input => "-".into(),
+            Self::Named(path) | Self::Found(path) => path.to_string_lossy(),
+        }
+    }
+}
+
+impl From<OsString> for Source {
+    /// Converts an argument; `-` is standard input.
+    fn from(argument: OsString) -> Self {
+        if argument == "-" {
+            Self::Input
+        } else {
+            Self::Named(argument.into())
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input => f.write_str("standard input"),
+            Self::Named(path) | Self::Found(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// A source to count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) source: Source,
+    /// Set for a regular file. All else is read as it comes.
+    pub(crate) is_file: bool,
+}
+
+/// A source that is not counted, or only in part.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Skip {
+    pub(crate) source: Source,
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, reason } = self;
+        if source.is_named() {
+            write!(f, "filch: cannot count {source}: {reason}")
+        } else {
+            write!(f, "skipped {source}: {reason}")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Block, next};
-    use crate::count::source::{Entry, Source};
-    use crate::count::tests::common::Scratch;
     use std::fs::OpenOptions;
     use std::io::{self, ErrorKind, Write};
     use std::path::Path;
+
+    use super::{Block, next};
+    use super::{Entry, Source};
+    use crate::count::tests::common::Scratch;
 
     fn first(path: &Path) -> io::Result<Block> {
         let entry = Entry {

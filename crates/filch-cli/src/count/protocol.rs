@@ -1,12 +1,10 @@
 //! The messages of the processes, their commands to the disk, and their results.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use filch::scheduler::{ExitReason, Pid, Protocol};
 
-use super::opened::{Block, Opened};
-use super::source::{Entry, Skip};
+use super::opened::{Block, Entry, Opened, Skip};
 use super::words::Tally;
 
 /// The vocabulary of the job.

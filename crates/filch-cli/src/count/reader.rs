@@ -9,9 +9,8 @@ use std::collections::{HashMap, VecDeque};
 
 use filch::scheduler::{CommandError, Context, Event, Events, InitError, Pid, Process, StepOutput};
 
-use super::opened::{Block, Opened};
+use super::opened::{Block, Entry, Opened, Skip, Source};
 use super::protocol::{FilesRead, JobError, Message, ReadFile, WordCount};
-use super::source::{Entry, Skip, Source};
 use super::text::{NotText, Splitter};
 
 /// Reads its share of the files.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use filch::scheduler::Stats;
 
-use super::source::{Skip, Source};
+use super::opened::{Skip, Source};
 use super::words::Tally;
 use crate::columns::cut;
 

@@ -8,14 +8,13 @@ use std::fs;
 use std::path::Path;
 
 use common::Scratch;
+use filch::scheduler::{Handle, from_fn};
 use proptest::prelude::*;
 
-use filch::scheduler::{Handle, from_fn};
-
-use super::merger::merger;
+use super::counter::merger;
+use super::opened::{Entry, Source};
 use super::protocol::WordCount;
 use super::reader::Reader;
-use super::source::{Entry, Source};
 use super::{Report, Settings, builder, count, run, submit, walk};
 
 /// The expected result. Its computation shares only the walk with the job.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::source::{Entry, Skip, Source};
+use super::opened::{Entry, Skip, Source};
 
 /// The files to count, and those that cannot be counted.
 #[derive(Debug, Default)]

@@ -3,13 +3,17 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+/// Returns the command that runs the program there, and keeps its output.
+pub(crate) fn command(arguments: &[&str], folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_filch"));
+    command.args(arguments).current_dir(folder);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
 pub(crate) fn filch(arguments: &[&str], folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_filch"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
+    let mut command = command(arguments, folder);
+    command.stdin(Stdio::null()).output().unwrap()
 }
 
 pub(crate) fn stdout(output: &Output) -> String {
@@ -22,13 +26,7 @@ pub(crate) fn stderr(output: &Output) -> String {
 
 /// As [`filch`], with a reader that closes before anything is written.
 pub(crate) fn filch_unread(arguments: &[&str], folder: &Path) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command(arguments, folder).spawn().unwrap();
     drop(child.stdout.take());
     child.wait_with_output().unwrap()
 }

@@ -6,18 +6,12 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 
 use crate::common::Scratch;
-use crate::program::{failure, figure, filch, stderr, stdout};
+use crate::program::{command, failure, figure, filch, stderr, stdout};
 
 /// Runs the program with that on its standard input.
 fn filch_fed(arguments: &[&str], folder: &Path, input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = command(arguments, folder);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let input = input.to_vec();
     // Fails on the bytes that the program does not read.

@@ -7,10 +7,10 @@ use std::time::Instant;
 use filch_actors::timers::after;
 use filch_scheduler::ExitReason;
 
-use crate::plan::child::{Child, ChildId, ChildRef, Life, Spec, State};
-use crate::plan::children::Children;
-use crate::plan::event::{Action, Event, Failure, Job, Purpose};
-use crate::plan::request::{Answer, ChildError, Refused, Request, RequestId};
+use crate::plan::child::{Child, ChildId, ChildRef, Children, Life, Spec, State};
+use crate::plan::event::{
+    Action, Answer, ChildError, Event, Failure, Job, Purpose, Refused, Request, RequestId,
+};
 use crate::settings::{Backoff, Failures, Intensity, Strategy};
 
 /// The rules by which a supervisor treats its children.

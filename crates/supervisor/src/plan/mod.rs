@@ -1,9 +1,7 @@
 //! The decisions of a supervisor, a sequential state machine: no threads, no scheduler, no clock.
 
 pub(crate) mod child;
-pub(crate) mod children;
 pub(crate) mod event;
 pub(crate) mod machine;
-pub(crate) mod request;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,5 @@
-//! The command handler: it answers, fails, panics, forgets, and delegates.
+//! The command handler: it answers, fails, panics, forgets, and delegates. And the hooks of the
+//! scheduler: they count every life, refuse some, and panic.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -6,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use filch_actors::BlockingThreads;
 use filch_actors::prelude::*;
-use filch_scheduler::Completion;
+use filch_scheduler::{Completion, Context, ExitReason, ExitRef, LifeCycle, Process};
 
-use crate::account::Kind;
-use crate::cast::{Errand, Fault, Held, Parcel, Soak, Way};
+use crate::account::{Happening, Kind, note};
+use crate::cast::{Errand, Fault, Held, Parcel, Roster, Soak, Way};
+use crate::plan::Hook;
 
 /// Carries out the commands.
 pub(crate) struct Handler(BlockingThreads);
@@ -58,6 +60,50 @@ impl Handler {
                 let bounded = timers.deadline(deadline, completion, Fault::new(false));
                 let bounded = bounded.expect("its timers run");
                 world.shelf.put(Held::Bounded(bounded), is_bomb);
+            }
+        }
+    }
+}
+
+/// Tells the roster of every life.
+pub(crate) struct Hooks(pub(crate) Arc<Roster>);
+
+impl LifeCycle<Soak> for Hooks {
+    fn on_start(
+        &self,
+        context: &Context<'_, Soak>,
+        _: &dyn Process<Soak>,
+        _: &str,
+    ) -> Result<(), Fault> {
+        // A process has registered its PID in `init`; a future has not.
+        let Some(life) = self.0.find(context.pid()) else {
+            return Ok(());
+        };
+        match life.role.hook {
+            Hook::Refuses => Err(Fault::new(false)),
+            Hook::PanicsAtStart => panic!("soak: the start hook"),
+            Hook::Quiet | Hook::PanicsAtEnd => {
+                life.started.raise();
+                note(Happening::Submitted);
+                Ok(())
+            }
+        }
+    }
+
+    fn on_complete(
+        &self,
+        context: &Context<'_, Soak>,
+        reason: &ExitReason,
+        exit: ExitRef<'_, Soak>,
+    ) {
+        assert_eq!(exit.is_ok(), reason.is_normal(), "{reason}");
+        self.0.ended.add(1);
+        self.0.failed.add(i64::from(!reason.is_normal()));
+        if let Some(life) = self.0.leave(context.pid()) {
+            life.completes(reason);
+            if life.role.hook == Hook::PanicsAtEnd {
+                note(Happening::HookPanicked);
+                panic!("soak: the end hook");
             }
         }
     }

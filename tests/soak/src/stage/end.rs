@@ -7,9 +7,9 @@ use filch_scheduler::{Handle, JoinError};
 
 use crate::account::{Happening, Word, alive, begin_stage, complain, dispose, note};
 use crate::cast::{Doer, Soak, World, name_of};
-use crate::machine::system;
+use crate::machine;
 use crate::random::Random;
-use crate::stage::rest::{PATIENCE, check_sums, join_futures, settle};
+use crate::stage::burst::{PATIENCE, check_sums, join_futures, settle};
 
 /// Ends all processes, by asking some and terminating others.
 pub(crate) fn end_all(world: &Arc<World>, handle: &Handle<Soak>, seed: u64) {
@@ -25,12 +25,8 @@ pub(crate) fn end_all(world: &Arc<World>, handle: &Handle<Soak>, seed: u64) {
             // If it is refused, a link has ended it meanwhile.
             let _ = life.pid().map(|pid| handle.terminate(pid));
         } else {
-            let mut doer = Doer {
-                world,
-                handle,
-                pen: &mut pen,
-            };
-            doer.send(&life, Word::Finish, false);
+            let pen = &mut pen;
+            Doer { world, handle, pen }.send(&life, Word::Finish, false);
         }
     }
     settle("waiting for all ends", || {
@@ -101,9 +97,9 @@ pub(crate) fn clear_away(world: Arc<World>, threads: Option<usize>) {
 /// Waits until there are as many threads as before.
 pub(crate) fn wait_for_threads(before: Option<usize>) {
     settle("waiting for the last threads", || {
-        let (before, now) = (before?, system::threads()?);
+        let (before, now) = (before?, machine::threads()?);
         if now > before {
-            let names = system::thread_names().join(", ");
+            let names = machine::thread_names().join(", ");
             return Some(format!("{now} threads, and {before} before: {names}"));
         }
         None

@@ -4,4 +4,3 @@ pub(crate) mod burst;
 pub(crate) mod end;
 pub(crate) mod own;
 pub(crate) mod resident;
-pub(crate) mod rest;

@@ -8,11 +8,10 @@ use filch_scheduler::{Handle, Scheduler, ShutdownReport};
 
 use crate::account::{Happening, Kind, Token, begin_stage, complain, dispose, note};
 use crate::cast::{Actor, Handler, Hooks, Roster, Soak, World, refused, submit};
-use crate::machine::{system, watchdog};
+use crate::machine;
 use crate::plan::{Ending, Keep, OwnScheduler, Role};
-use crate::stage::burst::carry_out;
+use crate::stage::burst::{carry_out, come_to_rest, settle};
 use crate::stage::end::{clear_away, end_all, take_leave};
-use crate::stage::rest::{come_to_rest, settle};
 
 /// The patience of a shutdown that should need none.
 const ENOUGH: Duration = Duration::from_secs(10);
@@ -46,7 +45,7 @@ pub(crate) fn build(plan: &OwnScheduler, roster: &Arc<Roster>) -> Option<Schedul
 
 /// Carries out such a phase.
 pub(crate) fn run(plan: &OwnScheduler, number: u64) {
-    let threads = system::threads();
+    let threads = machine::threads();
     let roster = Arc::new(Roster::default());
     let prefix = format!("own-{number}");
     let mix = plan.burst.mix;
@@ -58,12 +57,12 @@ pub(crate) fn run(plan: &OwnScheduler, number: u64) {
         return;
     };
     let handle = scheduler.handle();
-    watchdog::show(Some(&handle));
+    machine::show(Some(&handle));
     play(plan, scheduler, &world, &handle);
     world.release();
     check_is_over(&world, &handle);
     take_leave(&world);
-    watchdog::show(None);
+    machine::show(None);
     drop(handle);
     clear_away(world, threads);
 }

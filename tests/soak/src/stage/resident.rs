@@ -8,11 +8,10 @@ use filch_scheduler::{Handle, Scheduler};
 
 use crate::account::{Happening, Life, Word, begin_stage, complain, note, progress};
 use crate::cast::{Doer, Handler, Hooks, Roster, Soak, World, submit};
-use crate::machine::{system, watchdog};
+use crate::machine;
 use crate::plan::{Burst, Faults, Flood, MOST_FLOODED, Mix, Role};
-use crate::stage::burst::carry_out;
+use crate::stage::burst::{carry_out, come_to_rest};
 use crate::stage::end::{clear_away, end_all, take_leave, wait_for_threads};
-use crate::stage::rest::come_to_rest;
 
 /// The number of its workers.
 const WORKERS: usize = 2;
@@ -38,7 +37,7 @@ impl Resident {
     /// Builds it.
     pub(crate) fn build() -> Option<Self> {
         let roster = Arc::new(Roster::default());
-        let threads = system::threads();
+        let threads = machine::threads();
         let handler = Handler::new(BLOCKING_THREADS);
         let scheduler = Scheduler::builder()
             .workers(WORKERS)
@@ -94,7 +93,7 @@ impl Resident {
         deeds: impl FnOnce(&Arc<World>, &Handle<Soak>),
     ) {
         let handle = self.scheduler.handle();
-        watchdog::show(Some(&handle));
+        machine::show(Some(&handle));
         let prefix = format!("resident-{number}");
         let world = match World::new(mix, Some(LIMIT), true, prefix, &self.roster) {
             Ok(world) => world,
@@ -104,7 +103,7 @@ impl Resident {
         come_to_rest(&world, &handle);
         end_all(&world, &handle, seed);
         take_leave(&world);
-        watchdog::show(None);
+        machine::show(None);
         clear_away(world, self.threads.map(|threads| threads + WORKERS + SPARE));
     }
 
@@ -134,12 +133,8 @@ fn pour(flood: &Flood, world: &Arc<World>, handle: &Handle<Soak>) {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut pen = world.pen();
-                let mut doer = Doer {
-                    world,
-                    handle,
-                    pen: &mut pen,
-                };
+                let pen = &mut world.pen();
+                let mut doer = Doer { world, handle, pen };
                 for _ in 0..flood.messages / 2 {
                     for life in &lives {
                         doer.send(life, Word::Note, false);

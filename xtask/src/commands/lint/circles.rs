@@ -21,12 +21,7 @@ const RINGS: &[(&str, &[&str])] = &[
     // A process is stepped with a context, which has the handle, which has the table of processes.
     ("crates/scheduler", &["process", "table", "link", "handle"]),
     // A worker is made of functions, whose parameters and context are parts of a worker.
-    (
-        "crates/engine",
-        &[
-            "context", "function", "links", "message", "param", "received", "worker",
-        ],
-    ),
+    ("crates/engine", &["context", "function", "links", "worker"]),
     // The machine runs members, and these have the scheduler that the machine is a part of.
     ("crates/engine", &["scheduler", "shared"]),
     // The settings of a child are a part of the plan, and the plan is made from settings.

@@ -120,7 +120,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/data-cell/src", &["data_cell"]),
     ("crates/deque/src", &["deque", "deque_memory"]),
     ("crates/engine/src/completion.rs", &["engine"]),
-    ("crates/engine/src/data/owners.rs", &["engine"]),
+    ("crates/engine/src/owners.rs", &["engine"]),
     ("crates/engine/src/route.rs", &["engine"]),
     ("crates/event-queue/src", &["event_queue"]),
     ("crates/fork-join/src", &["fork_join"]),

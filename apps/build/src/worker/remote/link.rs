@@ -13,9 +13,8 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Status, Streaming};
 
 use super::announced::{Announced, News};
-use super::cache::WorkerCache;
+use super::cache::{Errand, WorkerCache};
 use super::config::WorkerConfig;
-use super::errand::Errand;
 use crate::digest::Digest;
 use crate::protocol::farm_client::FarmClient;
 use crate::protocol::from_worker::Event;

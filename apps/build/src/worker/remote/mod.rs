@@ -5,12 +5,9 @@
 //! | `config` | the settings of a worker: the options of `filch-build worker` |
 //! | `channel` | channels to the coordinator and to other workers |
 //! | `transfer` | sends and receives blobs by the Remote Execution API |
-//! | `peers` | the connections to other workers, and the key that they show |
-//! | `serving` | serves this worker's blobs to other workers |
-//! | `cache` | the blobs of the worker, and the ways to get others |
-//! | `traffic` | counts the blobs that come and go |
+//! | `peers` | other workers: the connections to them, and the service that gives them blobs |
+//! | `cache` | the blobs of the worker, the ways to get others, counts of both, and the access of one action |
 //! | `announced` | the blobs that the worker has announced to the coordinator |
-//! | `errand` | the access of one action to blobs |
 //! | `link` | one connection to the coordinator: orders come, results go |
 //! | `running` | the worker, from its start to its end |
 
@@ -18,14 +15,11 @@ mod announced;
 mod cache;
 mod channel;
 mod config;
-mod errand;
 mod link;
 mod peers;
 mod running;
-mod serving;
-mod traffic;
 mod transfer;
 
+pub use cache::Traffic;
 pub use config::{Listen, StartError, WorkerConfig};
 pub use running::RunningWorker;
-pub use traffic::Traffic;

@@ -13,13 +13,11 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tonic::Code;
 
-use super::cache::WorkerCache;
+use super::cache::{Counting, Traffic, WorkerCache};
 use super::channel::{channel, is_encrypted, trust};
 use super::config::{StartError, WorkerConfig};
 use super::link::Station;
-use super::peers::Peers;
-use super::serving::Serving;
-use super::traffic::{Counting, Traffic};
+use super::peers::{Peers, Serving};
 use crate::cache::{Cache, CacheConfig};
 use crate::storage::{Change, Limits, Location, Storage};
 use crate::worker::{Runner, remove};

@@ -6,7 +6,6 @@ mod disk;
 mod ends;
 mod http;
 mod results;
-pub(crate) mod separate;
 pub(crate) mod shared;
 mod speed;
 mod tokens;

@@ -7,8 +7,10 @@
 //! The servers are processes; rounds are interleaved. Prints medians, ranges and processor time.
 
 use std::net::SocketAddr;
+use std::process::Command;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use bytes::Bytes;
 use filch_build::digest::Digest;
@@ -17,9 +19,8 @@ use http_body_util::{BodyExt as _, Full};
 use tokio::task::JoinSet;
 
 use crate::client::{Client, batch, pieces, read, with_output};
-use crate::cpu::{cpu_time, spread};
-use crate::foreign::nginx::Nginx;
-use crate::program::{Program, filch_build};
+use crate::installed;
+use crate::program::{Program, filch_build, free_port};
 use crate::server::{connect, noise};
 
 const ROUNDS: u64 = 3;
@@ -269,4 +270,66 @@ async fn speed() {
     }
     report("64 MiB: ByteStream.Write", "MB", &writes);
     report("64 MiB: ByteStream.Read", "MB", &reads);
+}
+
+/// Returns the processor time of a process and those that it started, to 10 ms.
+pub(crate) fn cpu_time(process: u32) -> io::Result<Duration> {
+    let children = format!("/proc/{process}/task/{process}/children");
+    let children = fs::read_to_string(children)?;
+    let children = children.split_whitespace();
+    let processes = children.filter_map(|child| child.parse().ok());
+    processes.chain([process]).map(of_one).sum()
+}
+
+fn of_one(process: u32) -> io::Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The program's name, in brackets, may have spaces in it. Of the fields after it, the twelfth
+    // and the next are its own time and the kernel's for it, in hundredths of a second.
+    let numbers = stat.rsplit(')').next().unwrap_or_default();
+    let numbers = numbers.split_whitespace().skip(11).take(2);
+    let hundredths = numbers.filter_map(|number| number.parse::<u64>().ok());
+    Ok(Duration::from_millis(10 * hundredths.sum::<u64>()))
+}
+
+/// Writes the median, the least and the greatest.
+pub(crate) fn spread(mut values: Vec<f64>) -> String {
+    values.sort_by(f64::total_cmp);
+    let [first, .., last] = &values[..] else {
+        return format!("{values:?}");
+    };
+    format!("{:7.2} ({first:.2} to {last:.2})", values[values.len() / 2])
+}
+
+/// The simplest cache there is: nginx, with files that clients put.
+#[derive(Debug)]
+struct Nginx {
+    server: Program,
+    port: u16,
+}
+
+impl Nginx {
+    /// Returns `None`, and prints a line on the terminal, if it is not installed.
+    fn start() -> Option<Self> {
+        let program = installed::of_the_system("nginx")?;
+        let port = free_port();
+        let mut server = Program::start(|folder| {
+            fs::create_dir(folder.join("stored")).unwrap();
+            let place = folder.join("nginx.conf");
+            let configuration = include_str!("nginx.conf");
+            let configuration = configuration.replace("PORT", &port.to_string());
+            fs::write(&place, configuration).unwrap();
+            let mut nginx = Command::new(program);
+            // nginx opens its default log before it reads where the log should be.
+            nginx.args(["-e", "stderr", "-p"]).arg(folder);
+            nginx.arg("-c").arg(place);
+            nginx
+        });
+        server.listens(port);
+        Some(Self { server, port })
+    }
+
+    /// Returns the id of its first process, which has started the others.
+    fn process(&self) -> u32 {
+        self.server.process.id()
+    }
 }

@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use super::redis::Redis;
 use super::s3::{KEYS, S3};
-use crate::cache::separate::{refusal, start};
+use crate::server::{refusal, start_separately};
 
 /// Takes TLS off connections, and passes their bytes to connections that `connect` makes. Returns
 /// the port, and the certificate to be trusted.
@@ -52,7 +52,7 @@ where
 async fn is_trusted_by_its_certificate(storage: &str, trusted: &Path) {
     let [key, secret] = KEYS;
     let trusted = ("SSL_CERT_FILE", trusted.to_str().unwrap());
-    let server = start(storage, &[key, secret, trusted]).await;
+    let server = start_separately(storage, &[key, secret, trusted]).await;
     let digest = server.store(b"small").await;
     assert_eq!(server.read(digest).await.unwrap(), b"small");
     let said = refusal(storage, &KEYS).await;

@@ -9,12 +9,11 @@ use tempfile::TempDir;
 use tonic::Code;
 
 use crate::cache::byte_stream::begin;
-use crate::cache::separate::{Variables, refusal, start};
 use crate::cache::shared::{Behind, share_a_cache};
 use crate::client::{read, refused, upload};
 use crate::installed;
 use crate::program::{Program, free_port};
-use crate::server::{TestServer, eventually, noise};
+use crate::server::{TestServer, Variables, eventually, noise, refusal, start_separately};
 
 const SECRET: &str = "not-to-be-seen";
 
@@ -64,7 +63,7 @@ impl S3 {
     }
 
     async fn coordinator(&self) -> TestServer<Program> {
-        start(&self.location("cache"), &KEYS).await
+        start_separately(&self.location("cache"), &KEYS).await
     }
 
     fn file(&self, name: &str) -> PathBuf {

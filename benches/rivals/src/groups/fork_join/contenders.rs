@@ -1,19 +1,20 @@
 //! The pools, each asked for a number of threads that work: those of chili are its own and the
-//! caller, which takes part; so are forte's and lace's.
+//! caller, which takes part; so are forte's and lace's. And the timing of a turn.
 
+use std::hint::black_box;
 use std::num::NonZero;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use filch_fork_join::Pool;
 use lace_ws::Lace;
 
 use super::programs::{
-    Kind, Program, chili as on_chili, filch, forte as on_forte, rayon as on_rayon, sequential,
-    thread_local, tree,
+    Kind, Program, Rayon, Sequential, ThreadLocal, chili as on_chili, filch, forte as on_forte,
+    rayon as on_rayon, sequential, thread_local, tree,
 };
-use super::timing::{once, timed};
-use super::ways::{Rayon, Sequential, ThreadLocal};
 use super::{OURS, SEQUENTIAL, THREAD_LOCAL, lace};
+use crate::clock::{per_operation, time};
 use crate::harness::keeping;
 use crate::pools::Threads;
 use crate::{alone, memory};
@@ -164,4 +165,42 @@ fn fib_of_forte(n: u32) -> u64 {
     }
     let (a, b) = forte::join(move |_| fib_of_forte(n - 1), move |_| fib_of_forte(n - 2));
     a + b
+}
+
+/// Work before the clock starts. A thread that has slept for a while may be woken on the core of
+/// another one of its pool, and then it takes the system milliseconds to part them: as long as some
+/// of these programs take. And while the other contenders have their turns, all threads of a pool
+/// sleep.
+const WARM_UP: Duration = Duration::from_millis(25);
+
+/// A program that takes less is repeated, and its figure is the mean.
+const AT_LEAST: Duration = Duration::from_millis(10);
+
+/// Runs whose times are kept in a turn, if each of them counts.
+const RUNS: usize = 5;
+
+/// Measures an operation, in several runs; or in each of a few.
+pub(super) fn timed(program: Program, run: &mut dyn FnMut() -> u64) -> Vec<f64> {
+    let (operations, expected) = (program.operations(), program.result());
+    let mut once = || assert_eq!(black_box(run()), expected);
+    let began = Instant::now();
+    while began.elapsed() < WARM_UP {
+        once();
+    }
+    if program.counts_each_run() {
+        let times = (0..RUNS).map(|_| time(&mut once));
+        return times.map(|time| per_operation(time, operations)).collect();
+    }
+    let (mut runs, began) = (0, Instant::now());
+    while runs == 0 || began.elapsed() < AT_LEAST {
+        once();
+        runs += 1;
+    }
+    vec![per_operation(began.elapsed(), operations * runs)]
+}
+
+/// Runs it once, untimed.
+pub(super) fn once(program: Program, run: &mut dyn FnMut() -> u64) -> Vec<f64> {
+    assert_eq!(run(), program.result());
+    Vec::new()
 }

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::unbounded_channel;
 
+use crate::clock::used;
 use crate::groups::fairness::{Over, WARM_UP};
 use crate::pools::Pool;
-use crate::processor_time::used;
 
 /// Something that happens on a pool when a thread outside asks for it.
 pub(crate) trait Event: 'static {

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::clock::cost;
 use crate::harness::{Scenario, keeping};
 use crate::pools::{Actors, Of, Pool, TIMERS, Talk, Talking, Threads, Tokio, start};
-use crate::workers::workers;
+use crate::work::workers;
 
 const LIMIT: Duration = Duration::from_secs(60);
 

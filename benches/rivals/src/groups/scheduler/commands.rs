@@ -15,7 +15,7 @@ use tokio::sync::{mpsc as mailbox, oneshot};
 use crate::clock::{cost, per_operation, time};
 use crate::harness::keeping;
 use crate::pools::{Filch, Of, Threads, Tokio, start};
-use crate::workers::workers;
+use crate::work::workers;
 
 /// Processes with state: with 48 KiB each, more than the private caches of one core hold, and less
 /// than those of two.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::channel::receiver::Receiver;
 use crate::channel::shared::Shared;
-use crate::closed::ReopenError;
 use crate::consumer::Consumer;
 use crate::producers::Producers;
 use crate::queue::EventQueue;
+use crate::queue::ReopenError;
 
 pub(super) type Event = (u32, Arc<()>);
 

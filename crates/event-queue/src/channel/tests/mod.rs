@@ -23,8 +23,8 @@ use proptest::prelude::*;
 
 use self::end::{End, Event};
 use crate::block::Block;
-use crate::closed::{Closed, PushError, ReopenError};
 use crate::position::Position;
+use crate::queue::{Closed, PushError, ReopenError};
 
 #[derive(Clone, Debug)]
 enum Call {

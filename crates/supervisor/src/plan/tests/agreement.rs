@@ -7,8 +7,7 @@ use proptest::{prop_assert_eq, proptest};
 use super::model::foretell;
 use super::script::{Fact, script};
 use super::world::carry_out;
-use crate::plan::event::Failure;
-use crate::plan::request::ChildError;
+use crate::plan::event::{ChildError, Failure};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]

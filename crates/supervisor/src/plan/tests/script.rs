@@ -8,9 +8,8 @@ use proptest::option;
 use proptest::prelude::{Just, Strategy as Generator, any, prop_oneof};
 
 use crate::plan::child::{ChildId, ChildRef, Spec};
-use crate::plan::event::Failure;
+use crate::plan::event::{ChildError, Failure, Request};
 use crate::plan::machine::Rules;
-use crate::plan::request::{ChildError, Request};
 use crate::settings::{Backoff, Intensity, Restart, Shutdown, Strategy};
 
 /// Nanoseconds since the supervisor began.

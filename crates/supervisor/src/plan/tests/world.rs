@@ -7,9 +7,8 @@ use filch_scheduler::ExitReason;
 
 use super::script::{Fact, Script, Time};
 use crate::plan::child::{ChildId, Life};
-use crate::plan::event::{Action, Event};
+use crate::plan::event::{Action, ChildError, Event, Request, RequestId};
 use crate::plan::machine::Plan;
-use crate::plan::request::{ChildError, Request, RequestId};
 
 /// An event of the world itself.
 #[derive(Debug, Clone, Copy)]

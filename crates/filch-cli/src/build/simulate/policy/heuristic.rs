@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use filch::build_scheduler::{Config, Grant, Planner, WorkerId};
 
-use super::interface::{Moment, Policy};
+use super::{Moment, Policy};
 use crate::build::simulate::farm::Worker;
 use crate::build::simulate::graph::{Job, Time};
 

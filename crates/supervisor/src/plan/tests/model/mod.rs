@@ -11,8 +11,7 @@ use filch_scheduler::ExitReason;
 use self::child::{Child, NEVER};
 use super::script::{Fact, Script, Time};
 use crate::plan::child::{ChildId, ChildRef, Spec};
-use crate::plan::event::Failure;
-use crate::plan::request::{ChildError, Request};
+use crate::plan::event::{ChildError, Failure, Request};
 use crate::settings::{Restart, Strategy};
 
 /// The error ends the supervisor, in the middle of whatever it does.

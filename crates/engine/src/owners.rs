@@ -7,7 +7,7 @@ use std::sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Mutex, lock};
 
-use crate::data::cells::SharedCell;
+use crate::data::SharedCell;
 
 /// The owners of data. Read when workers come and go, never for a task.
 #[derive(Default)]
