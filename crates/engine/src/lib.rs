@@ -34,6 +34,7 @@ pub use error::{
     StartError, WaitError,
 };
 pub use exit::Exit;
+pub use filch_event_queue::Depth;
 pub use function::{Function, Handler};
 pub use param::Param;
 pub use received::Received;

@@ -211,7 +211,7 @@ impl Shared {
         let schedulers = schedulers.map(|(number, member)| SchedulerReport {
             name: member.name.clone(),
             is_terminated: member.is_terminated,
-            has_messages: self.links.has_messages(number),
+            messages: self.links.messages(number),
             rounds: member.stats.rounds.get(),
             rests: member.stats.rests.get(),
             tasks: member.stats.tasks.get(),

@@ -6,6 +6,7 @@ use filch_sync::Arc;
 
 use super::shared::Shared;
 use crate::closed::PushError;
+use crate::depth::Depth;
 
 /// The producers' end, for one life of the queue: any number of clones, on any threads.
 pub struct Sender<T> {
@@ -48,10 +49,9 @@ impl<T: Send> Sender<T> {
         self.shared.is_closed() || self.shared.producers.generation() != self.generation
     }
 
-    /// Says whether every slot that a push has claimed is emptied: a hint, since the queue may move
-    /// on meanwhile. Wait-free. No happens-before edge.
-    pub fn is_empty(&self) -> bool {
-        self.shared.is_empty()
+    /// Counts the events that wait, as [`EventQueue::depth`](crate::EventQueue::depth) does.
+    pub fn depth(&self) -> Depth {
+        self.shared.depth()
     }
 }
 

@@ -8,6 +8,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use super::sleeper::Sleeper;
 use crate::block::Block;
 use crate::consumer::Consumer;
+use crate::depth::Depth;
 use crate::producers::Producers;
 
 /// The producers' words and the consumer's lie on different lines: there are few channels, and
@@ -49,6 +50,10 @@ impl<T> Shared<T> {
 
     pub(super) fn is_empty(&self) -> bool {
         self.consumer.is_empty(&self.producers)
+    }
+
+    pub(super) fn depth(&self) -> Depth {
+        Depth::between(self.consumer.head(), self.producers.tail().next)
     }
 
     pub(super) fn is_closed(&self) -> bool {
