@@ -54,8 +54,8 @@ pub enum Unfit {
     },
     /// `setup_owner` takes data that the worker does not own.
     NotOwn(Request),
-    /// It must run after a worker of another scheduler.
-    Elsewhere(String),
+    /// It must run after workers of this name, and these, perhaps through others, after it.
+    Circle(String),
 }
 
 impl fmt::Display for Unfit {
@@ -93,7 +93,7 @@ impl fmt::Display for Unfit {
                     "`setup_owner` takes {data}, which the worker does not own"
                 )
             }
-            Self::Elsewhere(other) => write!(f, "{other} is in another scheduler"),
+            Self::Circle(other) => write!(f, "it runs after {other}, which runs after it"),
         }
     }
 }
