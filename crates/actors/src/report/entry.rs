@@ -8,6 +8,7 @@ use filch_scheduler::{PendingCommand, Pid, ProcessDetails};
 /// The notes of one process.
 pub(crate) struct Entry {
     pub(crate) type_name: &'static str,
+    pub(crate) method: Box<str>,
     began: Instant,
     parent: Option<Pid>,
     /// By number: the oldest first.
@@ -30,9 +31,10 @@ pub(crate) struct NotedCall {
 }
 
 impl Entry {
-    pub(crate) fn new(type_name: &'static str, parent: Option<Pid>) -> Self {
+    pub(crate) fn new(type_name: &'static str, method: &str, parent: Option<Pid>) -> Self {
         Self {
             type_name,
+            method: method.into(),
             began: Instant::now(),
             parent,
             commands: BTreeMap::new(),
@@ -75,6 +77,7 @@ impl Entry {
         });
         ProcessDetails {
             type_name: self.type_name,
+            method: self.method.clone(),
             age: now.saturating_duration_since(self.began),
             parent: self.parent,
             commands: commands.collect(),

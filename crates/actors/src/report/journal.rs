@@ -8,8 +8,8 @@ use filch_sync::{Arc, CachePadded, Mutex, MutexGuard, lock};
 
 use crate::report::entry::{Entry, NotedCall};
 
-/// Notes the type, age and parent of each process, and its open commands and calls, with their
-/// ages; reports show them as its [details](filch_scheduler::ProcessInfo::details).
+/// Notes the type, entry point, age and parent of each process, and its open commands and calls,
+/// with their ages; reports show them as its [details](filch_scheduler::ProcessInfo::details).
 ///
 /// A scheduler has a journal only if it was [given](filch_scheduler::Builder::observer) one:
 /// `builder.observer(Journal::default())`. It takes a lock for a moment for each process that
@@ -33,14 +33,15 @@ impl Journal {
 
 impl Observer for Journal {
     /// Notes that a process begins, submitted by `parent`.
-    fn begin(&self, pid: Pid, type_name: &'static str, _: &str, parent: Option<Pid>) {
-        self.shard(pid).insert(pid, Entry::new(type_name, parent));
+    fn begin(&self, pid: Pid, type_name: &'static str, method: &str, parent: Option<Pid>) {
+        let entry = Entry::new(type_name, method, parent);
+        self.shard(pid).insert(pid, entry);
     }
 
     /// Notes that the process goes on as another type.
-    fn replace(&self, pid: Pid, type_name: &'static str) {
+    fn replace(&self, pid: Pid, type_name: &'static str, method: &str) {
         if let Some(entry) = self.shard(pid).get_mut(&pid) {
-            entry.type_name = type_name;
+            (entry.type_name, entry.method) = (type_name, method.into());
         }
     }
 
