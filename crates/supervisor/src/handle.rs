@@ -76,8 +76,7 @@ impl<P: Protocol> SupervisorHandle<P> {
     }
 
     /// Lists the children, in the order of their start. It is answered at once, even while the
-    /// supervisor does something else, but for the `init` of a child whose start has no
-    /// [limit](Child::start_within).
+    /// supervisor does something else, or waits for the `init` of a child.
     ///
     /// # Errors
     /// [`ChildError::Stopping`], if it has ended.

@@ -25,8 +25,7 @@ pub struct ChildInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChildState {
-    /// It is being started: its start has a [limit](crate::Child::start_within), or it is a
-    /// supervisor that is starting its own children.
+    /// It is being started, or it is a supervisor that is starting its own children.
     Starting,
     /// It has a process.
     Running,
