@@ -186,7 +186,7 @@ fn a_follower_does_not_overtake_a_leader_that_waits_for_data() {
     });
 }
 
-/// What follows a name follows each worker that comes to have it.
+/// A failure: it follows nobody any more, and overtakes the new one.
 #[test]
 fn a_follower_follows_the_next_worker_of_that_name() {
     alone(|engine, local| {
