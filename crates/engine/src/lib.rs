@@ -27,6 +27,7 @@ pub use error::{
     CalledFromInside, Ending, Exit, LockDataError, NestedError, ReceiveError, RemoveError,
     SendError, StartError, WaitError,
 };
+pub use filch_event_queue::Depth;
 pub use function::{Function, Handler, Param};
 pub use report::{Report, SchedulerReport, WorkerReport};
 pub use route::Task;

@@ -1,11 +1,12 @@
 //! The queues of an engine's schedulers, for senders, and their messages.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
-use filch_event_queue::{PushError, Sender};
+use filch_event_queue::{Depth, PushError, Sender};
 use filch_parker::Unparker;
 use filch_sync::atomic::{AtomicU64, Ordering};
 use filch_sync::thread::{self, Thread};
+use filch_sync::{Mutex, lock};
 
 use crate::envelope::Envelope;
 use crate::error::CalledFromInside;
@@ -40,10 +41,7 @@ impl Links {
 
     /// Notes that this thread drives one scheduler more, or one less.
     pub(crate) fn drives(&self, one_more: bool) {
-        let (mut drivers, this) = (
-            self.drivers.lock().unwrap_or_else(PoisonError::into_inner),
-            thread::current(),
-        );
+        let (mut drivers, this) = (lock(&self.drivers), thread::current());
         match drivers.iter().position(|driver| driver.id() == this.id()) {
             Some(known) if !one_more => drop(drivers.swap_remove(known)),
             _ => drivers.push(this),
@@ -53,9 +51,8 @@ impl Links {
     /// Checks that a call that blocks does not come from a thread that drives a scheduler: that
     /// may be the one that it would wait for.
     pub(crate) fn check_outside(&self) -> Result<(), CalledFromInside> {
-        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
         let this = thread::current().id();
-        match drivers.iter().any(|driver| driver.id() == this) {
+        match lock(&self.drivers).iter().any(|driver| driver.id() == this) {
             true => Err(CalledFromInside),
             false => Ok(()),
         }
@@ -86,9 +83,9 @@ impl Links {
         Ok(())
     }
 
-    /// Returns whether messages wait in that scheduler's queue: a hint.
-    pub(crate) fn has_messages(&self, scheduler: usize) -> bool {
-        !self.link(scheduler).queue.is_empty()
+    /// Counts the messages in that scheduler's queue: a hint.
+    pub(crate) fn messages(&self, scheduler: usize) -> Depth {
+        self.link(scheduler).queue.depth()
     }
 
     fn link(&self, scheduler: usize) -> &Link {

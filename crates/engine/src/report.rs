@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use filch_event_queue::Depth;
 use filch_sync::atomic::Ordering;
 
 use crate::data::Request;
@@ -22,9 +23,9 @@ pub struct SchedulerReport {
     pub name: String,
     /// Set if it has been terminated.
     pub is_terminated: bool,
-    /// Set if messages wait in its queue: tasks, of which a worker gets as many as it runs in a
-    /// turn. The workers' `queued` does not count them yet.
-    pub has_messages: bool,
+    /// The messages in its queue: tasks, of which a worker gets as many as it runs in a turn. The
+    /// workers' `queued` does not count them yet. Exact if they are few, else a lower bound.
+    pub messages: Depth,
     /// The rounds of its main loop.
     pub rounds: u64,
     /// The times that it blocked, as there was nothing to do.
@@ -91,12 +92,9 @@ impl fmt::Display for Report {
             } else {
                 ""
             };
-            let more = match scheduler.has_messages {
-                true => ", more in its queue",
-                false => "",
-            };
             let SchedulerReport {
                 name,
+                messages,
                 rounds,
                 rests,
                 tasks,
@@ -105,8 +103,8 @@ impl fmt::Display for Report {
             } = scheduler;
             writeln!(
                 f,
-                "scheduler {name}{state}: {rounds} rounds, {rests} rests, {tasks} tasks{more}; \
-                 {ended} workers have ended"
+                "scheduler {name}{state}: {messages} in its queue, {rounds} rounds, {rests} rests, \
+                 {tasks} tasks; {ended} workers have ended"
             )?;
             for worker in scheduler.last_ended.iter().chain(&scheduler.workers) {
                 write!(f, "  {worker}")?;

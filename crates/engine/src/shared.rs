@@ -108,8 +108,7 @@ impl Shared {
             return Err(AddError { worker, reason });
         }
         let is_exclusive = worker.spec.is_exclusive();
-        let (name, room) = (worker.spec.name.clone(), worker.spec.room);
-        let public = Public::new(name, scheduler, number, routes, room);
+        let public = Public::new(&worker.spec, scheduler, number, routes);
         worker.spec.public = Some(Arc::clone(&public));
         // The worker comes before its first task: it is in the queue when its routes are known.
         let message = Order::Add(worker.spec).into();
@@ -129,6 +128,10 @@ impl Shared {
         }
         if !member.has_room_for(spec.is_exclusive()) {
             return Err(Unfit::NotAlone);
+        }
+        let mut after = spec.after.iter();
+        if let Some(other) = after.find(|other| member.leads(&spec.name, other)) {
+            return Err(Unfit::Circle(other.clone()));
         }
         let owned = spec.data.iter().filter(|data| data.role == Role::Owner);
         let (ids, names): (Vec<_>, Vec<_>) = owned.map(|data| (data.id, data.name)).unzip();
@@ -200,18 +203,13 @@ impl Shared {
         }
     }
 
-    /// Returns whether that worker is of this engine.
-    pub(crate) fn is_of(&self, worker: &WorkerHandle) -> bool {
-        Arc::ptr_eq(&worker.links, &self.links)
-    }
-
     pub(crate) fn report(&self) -> Report {
         let members = self.members();
         let schedulers = members.schedulers.iter().enumerate();
         let schedulers = schedulers.map(|(number, member)| SchedulerReport {
             name: member.name.clone(),
             is_terminated: member.is_terminated,
-            has_messages: self.links.has_messages(number),
+            messages: self.links.messages(number),
             rounds: member.stats.rounds.get(),
             rests: member.stats.rests.get(),
             tasks: member.stats.tasks.get(),
@@ -258,6 +256,13 @@ impl Member {
     /// Returns whether one more can be added, which must be alone if it `is_exclusive`.
     fn has_room_for(&self, is_exclusive: bool) -> bool {
         !self.is_exclusive && (!is_exclusive || self.workers.is_empty())
+    }
+
+    /// Returns whether workers named `other` run after those of that `name`, perhaps through
+    /// others. Those that are here are in no circle.
+    fn leads(&self, name: &str, other: &str) -> bool {
+        let mut others = self.workers.iter().filter(|one| one.name == other);
+        name == other || others.any(|one| one.after.iter().any(|next| self.leads(name, next)))
     }
 
     /// Adds a worker that is in the queue of its scheduler: tasks may follow it there.

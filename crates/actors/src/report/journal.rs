@@ -7,8 +7,8 @@ use std::time::Instant;
 use filch_scheduler::{ExitReason, Observer, PendingCommand, Pid, ProcessDetails};
 use filch_sync::{Arc, CachePadded, Mutex, MutexGuard, lock};
 
-/// Notes the type, age and parent of each process, and its open commands and calls, with their
-/// ages; reports show them as its [details](filch_scheduler::ProcessInfo::details).
+/// Notes the type, entry point, age and parent of each process, and its open commands and calls,
+/// with their ages; reports show them as its [details](filch_scheduler::ProcessInfo::details).
 ///
 /// A scheduler has a journal only if it was [given](filch_scheduler::Builder::observer) one:
 /// `builder.observer(Journal::default())`. It takes a lock for a moment for each process that
@@ -32,14 +32,15 @@ impl Journal {
 
 impl Observer for Journal {
     /// Notes that a process begins, submitted by `parent`.
-    fn begin(&self, pid: Pid, type_name: &'static str, _: &str, parent: Option<Pid>) {
-        self.shard(pid).insert(pid, Entry::new(type_name, parent));
+    fn begin(&self, pid: Pid, type_name: &'static str, method: &str, parent: Option<Pid>) {
+        let entry = Entry::new(type_name, method, parent);
+        self.shard(pid).insert(pid, entry);
     }
 
     /// Notes that the process goes on as another type.
-    fn replace(&self, pid: Pid, type_name: &'static str) {
+    fn replace(&self, pid: Pid, type_name: &'static str, method: &str) {
         if let Some(entry) = self.shard(pid).get_mut(&pid) {
-            entry.type_name = type_name;
+            (entry.type_name, entry.method) = (type_name, method.into());
         }
     }
 
@@ -87,6 +88,7 @@ mod tests;
 /// The notes of one process.
 pub(crate) struct Entry {
     pub(crate) type_name: &'static str,
+    pub(crate) method: Box<str>,
     began: Instant,
     parent: Option<Pid>,
     /// By number: the oldest first.
@@ -109,9 +111,10 @@ pub(crate) struct NotedCall {
 }
 
 impl Entry {
-    pub(crate) fn new(type_name: &'static str, parent: Option<Pid>) -> Self {
+    pub(crate) fn new(type_name: &'static str, method: &str, parent: Option<Pid>) -> Self {
         Self {
             type_name,
+            method: method.into(),
             began: Instant::now(),
             parent,
             commands: BTreeMap::new(),
@@ -154,6 +157,7 @@ impl Entry {
         });
         ProcessDetails {
             type_name: self.type_name,
+            method: self.method.clone(),
             age: now.saturating_duration_since(self.began),
             parent: self.parent,
             commands: commands.collect(),

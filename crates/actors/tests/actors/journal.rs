@@ -89,6 +89,31 @@ fn type_parent_and_commands_are_known() {
     assert!(details(&scheduler, child).type_name.ends_with("Asker"));
 }
 
+/// A failure: of all that is told of the end, nothing says which process it was.
+#[test]
+fn a_panic_is_told_with_its_process() {
+    let scheduler = Scheduler::builder().handler(handle);
+    let scheduler = scheduler.observer(filch_actors::Journal::default());
+    let scheduler = scheduler.build().unwrap();
+    let panics = scripted(|_, events, out| {
+        assert!(events.is_empty(), "wanted by the test");
+        out.idle();
+    });
+    let panics = scheduler.submission(panics, "run", 0).name("clerk");
+    let panics = panics.submit().unwrap();
+    let pid = panics.pid();
+    let ended = scheduler.spawn(scheduler.ended(pid)).unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    scheduler.send(pid, (0, 0)).unwrap();
+    let told = format!(
+        "panicked: wanted by the test \
+         (in process {pid} `clerk`: actors::common::Scripted, begun at `run`)"
+    );
+    assert_eq!(ended.join().unwrap().to_string(), told);
+    let error = panics.join().unwrap_err().to_string();
+    assert_eq!(error, format!("the process {told}"));
+}
+
 /// Notes are kept only on request. A failure: details without a journal.
 #[test]
 fn without_a_journal_nothing_is_kept() {

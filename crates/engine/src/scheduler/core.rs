@@ -124,7 +124,7 @@ impl Core {
         self.home.has_progressed();
     }
 
-    /// Finds again the workers that list each type of task.
+    /// Finds again the workers that list each type of task, and those that others follow.
     fn list_anew(&self) {
         let slots = Rc::clone(&self.slots.borrow());
         let mut listeners: Vec<Vec<Rc<WorkerSlot>>> = Vec::new();
@@ -140,6 +140,10 @@ impl Core {
                     listeners[kind].push(Rc::clone(slot));
                 }
             }
+        }
+        for slot in slots.iter().filter(|slot| slot.worker.follows()) {
+            slot.worker
+                .follow(slots.iter().map(|slot| Rc::clone(&slot.worker)));
         }
         *self.listeners.borrow_mut() = listeners.into_iter().map(Into::into).collect();
     }
@@ -214,13 +218,8 @@ impl Core {
         let Some(public) = spec.public.take() else {
             unreachable!("known when it was added");
         };
-        let others = std::mem::take(&mut spec.after);
-        let others = others
-            .iter()
-            .filter_map(|other| self.slot(other.public.number));
-        let after = others.map(|slot| Rc::downgrade(&slot.worker)).collect();
         let stack = spec.fiber;
-        let worker = Rc::new(WorkerCell::new(spec, public, after));
+        let worker = Rc::new(WorkerCell::new(spec, public));
         let slot = Rc::new(WorkerSlot::new(worker, stack));
         let slots: Vec<_> = self.slots.borrow().iter().cloned().chain([slot]).collect();
         *self.slots.borrow_mut() = slots.into();

@@ -64,14 +64,7 @@ impl Scheduler {
                 return Err(Unfit::NotOwn(*request));
             }
         }
-        let elsewhere = |other: &&WorkerHandle| {
-            let is_here = other.public.scheduler == self.number;
-            !(is_here && self.shared.is_of(other))
-        };
-        match spec.after.iter().find(elsewhere) {
-            Some(other) => Err(Unfit::Elsewhere(other.name().to_owned())),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Tells all its workers to end, and then itself. Workers that are added from now on are
@@ -243,8 +236,8 @@ pub enum Unfit {
     },
     /// `setup_owner` takes data that the worker does not own.
     NotOwn(Request),
-    /// It must run after a worker of another scheduler.
-    Elsewhere(String),
+    /// It must run after workers of this name, and these, perhaps through others, after it.
+    Circle(String),
 }
 
 impl fmt::Display for Unfit {
@@ -282,7 +275,7 @@ impl fmt::Display for Unfit {
                     "`setup_owner` takes {data}, which the worker does not own"
                 )
             }
-            Self::Elsewhere(other) => write!(f, "{other} is in another scheduler"),
+            Self::Circle(other) => write!(f, "it runs after {other}, which runs after it"),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ptr::{self, NonNull};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use filch_sync::atomic::Ordering;
@@ -39,7 +39,7 @@ pub(crate) struct WorkerCell {
     bound_by_type: RefCell<HashMap<TypeId, Rc<Bound>>>,
     pub(crate) run: RefCell<Option<Run>>,
     /// The workers that run each task before it does.
-    after: Vec<Weak<WorkerCell>>,
+    after: RefCell<Vec<Rc<WorkerCell>>>,
     /// The locked data of the functions on its stack, outermost first. Each is borrowed by the
     /// [`call`](Self::call) that put it here, until that takes it out.
     frames: RefCell<Vec<&'static Bound>>,
@@ -70,7 +70,7 @@ pub(crate) enum Ran {
 }
 
 impl WorkerCell {
-    pub(crate) fn new(spec: Spec, public: Arc<Public>, after: Vec<Weak<Self>>) -> Self {
+    pub(crate) fn new(spec: Spec, public: Arc<Public>) -> Self {
         let kinds = public.lists.iter().map(|route| route.kind);
         let functions = spec.handlers.into_iter().map(|listed| listed.function);
         Self {
@@ -85,13 +85,24 @@ impl WorkerCell {
             bound: RefCell::default(),
             bound_by_type: RefCell::default(),
             run: RefCell::new(spec.run),
-            after,
+            after: RefCell::default(),
             frames: RefCell::default(),
             shows_wait: Cell::new(false),
             has_given_way: Cell::new(false),
             exit: RefCell::new(None),
             public,
         }
+    }
+
+    /// Returns whether it runs a task after other workers.
+    pub(crate) fn follows(&self) -> bool {
+        !self.public.after.is_empty()
+    }
+
+    /// Finds, among these, the workers that it follows.
+    pub(crate) fn follow(&self, workers: impl Iterator<Item = Rc<Self>>) {
+        let leads = |other: &Rc<Self>| self.public.after.contains(&other.public.name);
+        *self.after.borrow_mut() = workers.filter(leads).collect();
     }
 
     /// Puts a task behind its others, or drops it if there is no room for it.
@@ -284,7 +295,7 @@ impl WorkerCell {
             return Err(ReceiveError::Unlisted);
         }
         let is_early = |order| !self.is_next(order, kind);
-        if !self.after.is_empty() && self.to_receive.oldest_of(kind).is_some_and(is_early) {
+        if self.follows() && self.to_receive.oldest_of(kind).is_some_and(is_early) {
             return Ok(None);
         }
         let received = self.to_receive.take_of(kind);
@@ -309,7 +320,7 @@ impl WorkerCell {
 
     /// Returns whether the workers before it have run the oldest task that waits.
     fn may_run_oldest(&self, home: &Home) -> bool {
-        if self.after.is_empty() {
+        if !self.follows() {
             return true;
         }
         let Some((own, kind)) = self.inbox.next() else {
@@ -326,14 +337,14 @@ impl WorkerCell {
     /// Returns whether the workers before it have run this task. Their turns count as progress, so
     /// nothing else need wake the scheduler.
     fn is_next(&self, own: u64, kind: TaskKind) -> bool {
-        let is_behind = |other: Rc<Self>| {
+        let is_behind = |other: &Rc<Self>| {
             let oldest = match other.receives(kind) {
                 true => other.to_receive.oldest_of(kind),
                 false => other.inbox.oldest(),
             };
             other.public.lists_task(kind) && oldest.is_some_and(|theirs| theirs <= own)
         };
-        !self.after.iter().filter_map(Weak::upgrade).any(is_behind)
+        !self.after.borrow().iter().any(is_behind)
     }
 
     /// Returns whether it is bound to its data, so that it can run tasks.

@@ -13,6 +13,7 @@ use crate::envelope::Envelope;
 use crate::error::{CalledFromInside, Exit, RemoveError, SendError};
 use crate::links::Links;
 use crate::route::{Route, Task, TaskKind};
+use crate::worker::spec::Spec;
 
 /// The stage of a worker's life, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,6 +105,8 @@ pub(crate) struct Public {
     pub(crate) queued: AtomicUsize,
     /// The most tasks that may wait for it.
     pub(crate) room: usize,
+    /// The names of the workers that run each task before it does.
+    pub(crate) after: Vec<String>,
     pub(crate) ran: Counter,
     pub(crate) gave_way: Counter,
     /// The tasks that could not be cloned for it.
@@ -123,18 +126,18 @@ pub(crate) struct Public {
 
 impl Public {
     pub(crate) fn new(
-        name: String,
+        spec: &Spec,
         scheduler: usize,
         number: usize,
         lists: Vec<Route>,
-        room: usize,
     ) -> Arc<Self> {
         Arc::new(Self {
-            name,
+            name: spec.name.clone(),
             scheduler,
             number,
             lists,
-            room,
+            room: spec.room,
+            after: spec.after.clone(),
             ..Self::default()
         })
     }

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::data::{Listed, OwnedCell, Place, Request, Role};
 use crate::function::{Function, Handler};
 use crate::route::{Route, Routes, Task};
-use crate::worker::public::{Public, WorkerHandle};
+use crate::worker::public::Public;
 
 /// The default size of a fiber's stack.
 const STACK: usize = 256 * 1024;
@@ -43,8 +43,8 @@ pub(crate) struct Spec {
     pub(crate) fiber: Option<usize>,
     /// The most tasks that may wait for it.
     pub(crate) room: usize,
-    /// The workers that run each task before it does.
-    pub(crate) after: Vec<WorkerHandle>,
+    /// The names of the workers that run each task before it does.
+    pub(crate) after: Vec<String>,
     /// Set once it is added.
     pub(crate) public: Option<Arc<Public>>,
 }
@@ -136,7 +136,8 @@ impl Spec {
 }
 
 impl Worker {
-    /// Makes a worker that lists nothing yet. The name is for people.
+    /// Makes a worker that lists nothing yet. The name is for people, and for others that run
+    /// [after](Self::after) it.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             spec: Box::new(Spec {
@@ -258,10 +259,10 @@ impl Worker {
         self
     }
 
-    /// Makes the worker run a task that both list only after the other one has run or received it,
-    /// or has ended. Both must be of the same scheduler.
-    pub fn after(mut self, other: &WorkerHandle) -> Self {
-        self.spec.after.push(other.clone());
+    /// Makes the worker run a task only after each worker of that name that lists it has run or
+    /// received it, or has ended: of those in the same scheduler, now or later.
+    pub fn after(mut self, name: impl Into<String>) -> Self {
+        self.spec.after.push(name.into());
         self
     }
 }

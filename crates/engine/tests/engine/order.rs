@@ -27,10 +27,10 @@ fn a_worker_runs_a_task_after_the_one_that_it_follows() {
             }
             first.add(format!("leads {}", ping.0));
         });
-    let leads = scheduler.add(leads).unwrap();
+    scheduler.add(leads).unwrap();
     let second = log.clone();
     let follows = Worker::new("follows")
-        .after(&leads)
+        .after("leads")
         .on(move |ping: &Ping| second.add(format!("follows {}", ping.0)));
     scheduler.add(follows).unwrap();
     (0..rounds).for_each(|number| {
@@ -56,10 +56,10 @@ fn a_follower_runs_a_task_that_its_leader_does_not_list() {
         .on(|_: &Ping, context: Context<'_>| {
             context.complete(Pong).unwrap();
         });
-    let leads = scheduler.add(leads).unwrap();
+    scheduler.add(leads).unwrap();
     // They have no task in common, so there is no order.
     scheduler
-        .add(Worker::new("follows").after(&leads).on(|_: &Pong| {}))
+        .add(Worker::new("follows").after("leads").on(|_: &Pong| {}))
         .unwrap();
     assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
 }
@@ -76,10 +76,10 @@ fn a_follower_runs_what_its_leader_has_run_and_shows_that_it_waits_for_the_rest(
                 let may_end = || open.load(Ordering::Relaxed) >= ping.0 as usize;
                 context.wait_until(may_end).unwrap();
             });
-        let leads = local.handle().add(leads).unwrap();
+        local.handle().add(leads).unwrap();
         let (log, told) = Logged::pair();
         let follows = Worker::new("follows")
-            .after(&leads)
+            .after("leads")
             .on(move |ping: &Ping| told.add(ping.0.to_string()));
         local.handle().add(follows).unwrap();
         (1..=2).for_each(|number| {
@@ -111,9 +111,9 @@ fn a_leader_that_runs_a_task_inside_another_one_is_not_overtaken() {
                 }
                 first.add(format!("leads {}", ping.0));
             });
-        let leads = local.handle().add(leads).unwrap();
+        local.handle().add(leads).unwrap();
         let follows = Worker::new("follows")
-            .after(&leads)
+            .after("leads")
             .on(move |ping: &Ping| second.add(format!("follows {}", ping.0)));
         local.handle().add(follows).unwrap();
         (1..=3).for_each(|number| {
@@ -150,7 +150,7 @@ fn a_follower_runs_a_task_that_its_leader_panicked_in_while_that_ends() {
         let leads = local.handle().add(leads).unwrap();
         local.handle().add(uses).unwrap();
         let follows = Worker::new("follows")
-            .after(&leads)
+            .after("leads")
             .on(move |ping: &Ping| told.add(ping.0.to_string()));
         local.handle().add(follows).unwrap();
         (0..3).for_each(|_| assert!(local.update()));
@@ -172,9 +172,9 @@ fn a_follower_does_not_overtake_a_leader_that_waits_for_data() {
         let leads = Worker::new("leads")
             .group::<u32>()
             .on(move |_: &Ping, _: &u32| first.add("leads"));
-        let leads = local.handle().add(leads).unwrap();
+        local.handle().add(leads).unwrap();
         let follows = Worker::new("follows")
-            .after(&leads)
+            .after("leads")
             .on(move |_: &Ping| second.add("follows"));
         local.handle().add(follows).unwrap();
         engine.broadcast(Ping(1));
@@ -183,5 +183,53 @@ fn a_follower_does_not_overtake_a_leader_that_waits_for_data() {
         gate.store(1, Ordering::Relaxed);
         drive(local, || log.len() == 2);
         assert_eq!(log.take(), ["leads", "follows"]);
+    });
+}
+
+/// A failure: it follows nobody any more, and overtakes the new one.
+#[test]
+fn a_follower_follows_the_next_worker_of_that_name() {
+    alone(|engine, local| {
+        let log = Logged::new();
+        let leads = || {
+            let log = log.clone();
+            Worker::new("leads")
+                .in_fiber()
+                .on(move |_: &Ping, context: Context<'_>| {
+                    (0..3).for_each(|_| context.give_way().unwrap());
+                    log.add("leads");
+                })
+        };
+        let first = local.handle().add(leads()).unwrap();
+        let told = log.clone();
+        let follows = Worker::new("follows")
+            .after("leads")
+            .on(move |_: &Ping| told.add("follows"));
+        local.handle().add(follows).unwrap();
+        first.remove().unwrap();
+        drive(local, || first.exit().is_some());
+        local.handle().add(leads()).unwrap();
+        engine.broadcast(Ping(1));
+        drive(local, || log.len() == 2);
+        assert_eq!(log.take(), ["leads", "follows"]);
+    });
+}
+
+#[test]
+fn a_follower_does_not_wait_for_a_worker_of_another_scheduler() {
+    alone(|engine, local| {
+        let there = engine.scheduler("there").unwrap();
+        let leads = Worker::new("leads").in_fiber();
+        let leads = leads.on(|_: &Ping, context: Context<'_>| {
+            let _ = context.wait_until(|| false);
+        });
+        there.add(leads).unwrap();
+        let (log, told) = Logged::pair();
+        let follows = Worker::new("follows").after("leads");
+        let follows = follows.on(move |_: &Ping| told.add("follows"));
+        local.handle().add(follows).unwrap();
+        assert_eq!(engine.broadcast(Ping(1)), 2);
+        drive(local, || log.len() == 1);
+        engine.terminate();
     });
 }

@@ -188,12 +188,12 @@ fn d5_after_one_that_receives_comes_after_it_has_received() {
         }
     };
     let first = Worker::new("first").receives::<Ping>().in_fiber().run(run);
-    let first = scheduler.add(first).unwrap();
+    scheduler.add(first).unwrap();
     let second = {
         let log = log.clone();
         Worker::new("second").on(move |ping: &Ping| log.add(format!("second {}", ping.0)))
     };
-    scheduler.add(second.after(&first)).unwrap();
+    scheduler.add(second.after("first")).unwrap();
     assert_eq!(engine.complete(Ping(1)), Completed { ran: 2, dropped: 0 });
     assert_eq!(log.take(), ["first 1", "second 1"]);
 }

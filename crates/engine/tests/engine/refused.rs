@@ -71,20 +71,22 @@ fn a_refused_worker_can_be_added_elsewhere() {
     second.add(error.worker).unwrap();
 }
 
+/// A failure: each of them waits for the others for ever.
 #[test]
-fn a_worker_follows_one_of_its_own_scheduler_only() {
-    let engine = engine();
-    let (first, second) = (engine.start("first"), engine.start("second"));
-    let leads = first.add(Worker::new("leads")).unwrap();
-    let error = second
-        .add(Worker::new("follows").after(&leads))
-        .unwrap_err();
-    assert_eq!(error.reason, Unfit::Elsewhere("leads".into()));
-    // The first scheduler of another engine is another one.
-    let other = crate::common::engine();
-    let leads = other.start("first").add(Worker::new("leads")).unwrap();
-    let error = first.add(Worker::new("follows").after(&leads)).unwrap_err();
-    assert_eq!(error.reason, Unfit::Elsewhere("leads".into()));
+fn workers_that_would_follow_each_other_are_refused() {
+    let (_engine, scheduler) = only();
+    let circle = |of: &str, after: &str| {
+        let error = scheduler.add(Worker::new(of).after(after)).unwrap_err();
+        assert_eq!(error.reason, Unfit::Circle(after.into()));
+    };
+    circle("a", "a");
+    scheduler.add(Worker::new("b").after("a")).unwrap();
+    let last = scheduler.add(Worker::new("c").after("b")).unwrap();
+    circle("a", "b");
+    circle("a", "c");
+    last.remove().unwrap();
+    last.ends();
+    scheduler.add(Worker::new("a").after("c")).unwrap();
 }
 
 #[test]
@@ -264,7 +266,7 @@ fn what_a_worker_has_captured_goes_with_it() {
     let leads = scheduler.add(leads).unwrap();
     // It knows the one that it follows, and does not keep it.
     scheduler
-        .add(Worker::new("follows").after(&leads).on(|_: &Pong| {}))
+        .add(Worker::new("follows").after("leads").on(|_: &Pong| {}))
         .unwrap();
     leads.remove().unwrap();
     let heard = within("the end of what it had", move || hears.recv());

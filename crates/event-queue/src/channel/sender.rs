@@ -5,6 +5,7 @@ use core::fmt;
 use filch_sync::Arc;
 
 use super::shared::Shared;
+use crate::position::Depth;
 use crate::queue::PushError;
 
 /// The producers' end, for one life of the queue: any number of clones, on any threads.
@@ -46,10 +47,9 @@ impl<T: Send> Sender<T> {
         self.shared.is_closed() || self.shared.producers.generation() != self.generation
     }
 
-    /// Says whether every slot that a push has claimed is emptied: a hint, since the queue may move
-    /// on meanwhile. Wait-free. No happens-before edge.
-    pub fn is_empty(&self) -> bool {
-        self.shared.is_empty()
+    /// Counts the events that wait, as [`EventQueue::depth`](crate::EventQueue::depth) does.
+    pub fn depth(&self) -> Depth {
+        self.shared.depth()
     }
 }
 

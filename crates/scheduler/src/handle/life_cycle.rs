@@ -65,14 +65,32 @@ pub(crate) fn start<P: Protocol>(
         return Ok(());
     };
     let started = catch_panic(|| hooks.on_start(context, process, method));
+    let in_hook = |message| panicked(context, "the start hook", Some(method), message);
     started
-        .map_err(InitError::HookPanicked)?
+        .map_err(|message| InitError::HookPanicked(in_hook(message)))?
         .map_err(InitError::Refused)
 }
 
 /// Returns the process's name for reports, by the user's code, which may panic.
 pub(crate) fn type_name<P: Protocol>(process: &dyn Process<P>) -> &'static str {
     catch_panic(|| process.type_name()).unwrap_or("(its `type_name` panics)")
+}
+
+/// Adds the process to the message of a panic, of which the panic hook names the thread alone: its
+/// PID and names, the code that panicked, and its entry point, if it is given or in a journal.
+#[cold]
+pub(crate) fn panicked<P: Protocol>(
+    context: &Context<'_, P>,
+    code: &str,
+    method: Option<&str>,
+    message: String,
+) -> String {
+    let info = context.info();
+    let names: String = (info.names.iter().map(|name| format!(" `{name}`"))).collect();
+    let noted = info.details.as_ref().map(|details| &*details.method);
+    let method = method.or(noted).filter(|method| !method.is_empty());
+    let method = method.map_or(String::new(), |method| format!(", begun at `{method}`"));
+    format!("{message} (in process {}{names}: {code}{method})", info.pid)
 }
 
 /// Runs `init`.
@@ -85,7 +103,10 @@ pub(crate) fn init<P: Protocol>(
     let mut outcome = Ok(());
     match catch_panic(|| outcome = process.init(context, method, input)) {
         Ok(()) => outcome,
-        Err(message) => Err(InitError::Panicked(message)),
+        Err(message) => {
+            let message = panicked(context, type_name(process), Some(method), message);
+            Err(InitError::Panicked(message))
+        }
     }
 }
 
@@ -116,12 +137,14 @@ pub(crate) fn take_over<P: Protocol>(
     context.slot().stats.set_future(false);
     context.slot().replace_future();
     if let Some(observer) = &context.handle().shared().observer {
-        observer.replace(context.pid(), type_name(&*process));
+        observer.replace(context.pid(), type_name(&*process), &method);
     }
     // The old one is dropped where it is: it may be a future, which must not move. If its
     // destructor panics, the new one is in its place all the same.
     let dropped = catch_panic(|| body.process = process_box(process));
-    closed.and(dropped).map_err(ProcessError::Panicked)
+    let in_old = |message| panicked(context, "its version before", None, message);
+    let ended = closed.and(dropped).map_err(in_old);
+    ended.map_err(ProcessError::Panicked)
 }
 
 /// Observes processes and their commands, for reports: a journal. It does not see messages or
@@ -131,8 +154,8 @@ pub trait Observer: Any + Send + Sync {
     /// in a step of `parent`, if there is one.
     fn begin(&self, pid: Pid, type_name: &'static str, method: &str, parent: Option<Pid>);
 
-    /// The process goes on as another type.
-    fn replace(&self, pid: Pid, type_name: &'static str);
+    /// The process goes on as another type, from that entry point.
+    fn replace(&self, pid: Pid, type_name: &'static str, method: &str);
 
     /// The process has ended, or was not started.
     fn end(&self, pid: Pid, reason: &ExitReason);
@@ -156,6 +179,8 @@ pub trait Observer: Any + Send + Sync {
 pub struct ProcessDetails {
     /// The name of its type, or of its future's.
     pub type_name: &'static str,
+    /// Its entry point; empty for a future.
+    pub method: Box<str>,
     /// The time since it was submitted.
     pub age: Duration,
     /// The process in whose step it was submitted, if any. That process may have ended.

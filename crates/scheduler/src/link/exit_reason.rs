@@ -18,7 +18,7 @@ pub enum ExitReason {
     Done,
     /// `step` returned this error; or a new version did not start, with this message.
     Failed(Arc<str>),
-    /// `step` or `close` panicked with this message.
+    /// `step` or `close` panicked with this message, which ends with the process.
     Panicked(Arc<str>),
     /// It waited for commands with none outstanding.
     WaitsForNothing,

@@ -70,7 +70,7 @@ pub enum InitError<P: Protocol> {
     },
     /// The process's own error.
     Failed(P::Error),
-    /// `init` panicked with this message.
+    /// `init` panicked with this message, which ends with the process.
     Panicked(String),
     /// The hook returned this error.
     Refused(P::Error),

@@ -11,7 +11,7 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 use filch_timers::{TimerThread, drop_with_timers};
 
-use crate::handle::life_cycle::take_over;
+use crate::handle::life_cycle::{panicked, take_over, type_name};
 use crate::process::command::{CommandHandler, OpenCommand, dispatch};
 use crate::process::output::{Over, Status};
 use crate::table::body::{Body, EventList, Waits};
@@ -20,9 +20,6 @@ use crate::turn::budget::Budget;
 use crate::turn::end::{Scratch, end};
 use crate::turn::inbox::{Inbox, count_delivered};
 use crate::{Context, Events, Handle, ProcessError, Protocol, StepOutput};
-
-#[cfg(feature = "tracing")]
-use crate::handle::life_cycle::type_name;
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
@@ -285,7 +282,10 @@ impl<P: Protocol> Driver<P> {
         match stepped {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(output.fail(ProcessError::Failed(error))),
-            Err(message) => return Err(output.fail(ProcessError::Panicked(message))),
+            Err(message) => {
+                let message = panicked(context, type_name(&*body.process), None, message);
+                return Err(output.fail(ProcessError::Panicked(message)));
+            }
         }
         if !events.is_empty() {
             // The step has forgotten its events instead of dropping them. They are not the next

@@ -3,6 +3,7 @@
 use filch_slab::Batch;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
+use crate::handle::life_cycle::{panicked, type_name};
 use crate::table::body::{ColdState, EventList};
 use crate::table::slot::{LIMITED, Slot};
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
@@ -16,6 +17,8 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let Some(body) = (unsafe { slot.life.body() }) else {
         unreachable!("a process ends once");
     };
+    // SAFETY: this worker has the process, which keeps its pin until it is told of.
+    let context = unsafe { Context::new(handle, slot) };
     let output = &mut scratch.output;
     let mut reason = ExitReason::Done;
     if let Err(error) = output.exit() {
@@ -24,9 +27,12 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     // All of this is user code, and each part of it may panic: one by one, so that no panic keeps
     // the rest.
     let closing = catch_panic(|| body.process.close(&reason));
+    let closing =
+        closing.map_err(|message| panicked(&context, type_name(&*body.process), None, message));
     let cold = body.cold.take();
     // SAFETY: as above; the reference to the body is not used any more.
     let dropping = unsafe { slot.life.discard() };
+    let dropping = dropping.map_err(|message| panicked(&context, "its destructor", None, message));
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
@@ -42,9 +48,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
         // Asked for anew: behind user code, the worker may be another one.
         handle.counters().failed.add(1);
     }
-    let pid = handle.table().pid_of(slot);
-    // SAFETY: this worker has the process, which keeps its pin until it is told of.
-    let context = unsafe { Context::new(handle, slot) };
+    let pid = context.pid();
     if slot.has(LIMITED) {
         handle.close_mailbox(slot);
     }

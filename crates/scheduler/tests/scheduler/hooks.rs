@@ -86,7 +86,11 @@ fn starts_may_be_refused_and_ends_are_told_once() {
     let panicked = waiting();
     let closed = panicked.closed();
     let error = scheduler.submit(panicked, "run", 0).unwrap_err();
-    assert_eq!(error.to_string(), "the start hook panicked: what now");
+    let (error, expected) = (
+        error.to_string(),
+        "the start hook panicked: what now (in process ",
+    );
+    assert!(error.starts_with(expected) && error.ends_with(": the start hook, begun at `run`)"));
     assert!(closed_once(&closed));
     assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
     // `init` refuses first.
@@ -153,7 +157,8 @@ fn the_last_word_counts() {
     });
     assert!(scheduler.execute(process, "run", 0).is_err());
     let told = last.0.lock().unwrap().take();
-    assert_eq!(told, Some(ExitReason::Panicked("boom".into())));
+    let told = told.unwrap().to_string();
+    assert!(told.starts_with("panicked: boom (in process ") && told.ends_with(": its destructor)"));
 }
 
 /// The documentation of [`LifeCycle`] is true, as seen from within the hooks.
@@ -278,7 +283,7 @@ impl Observer for Notes {
         self.note(format!("ends: {reason}"));
     }
 
-    fn replace(&self, _: Pid, _: &'static str) {}
+    fn replace(&self, _: Pid, _: &'static str, _: &str) {}
 
     fn begin_command(&self, _: Pid, _: u64) -> u64 {
         0

@@ -64,7 +64,11 @@ fn the_reason_is_told() {
         } else {
             scheduler.send(pid, (0, message)).unwrap();
         }
-        assert_eq!(told.recv().unwrap(), (pid, monitor.clone(), expected));
+        let (ended, by, reason) = told.recv().unwrap();
+        assert_eq!((ended, by), (pid, monitor.clone()));
+        // A panic is told with its process, too.
+        let is_it = reason.to_string().starts_with(&expected.to_string());
+        assert!(is_it && (reason == expected || message == 2), "{reason}");
         assert!(!monitor.cancel(), "it has been told");
         // It is over for all that ask now, and how is forgotten.
         let late = scheduler.monitor(watcher.pid(), pid);

@@ -15,8 +15,9 @@ fn three(stage: &Stage, strategy: Strategy) -> SupervisorHandle<Test> {
     supervisor
 }
 
-/// Stops them: the last one first, each waited for.
+/// Stops them: the last one first, each waited for. One that is being started would be the first.
 fn stop(stage: &Stage, supervisor: &SupervisorHandle<Test>) {
+    settle(supervisor);
     supervisor.stop().wait().unwrap();
     stage.expect(["-c: done", "-b: done", "-a: done"]);
     stage.expect_no_more();

@@ -40,9 +40,9 @@ fn a_command_is_known_by_its_number_and_not_by_its_tag() {
     journal.note_call(pid, older, callee, true);
     journal.end_command(pid, younger);
     journal.end_command(pid, younger);
-    journal.replace(pid, "Second");
+    journal.replace(pid, "Second", "walk");
     let details = journal.details(pid).unwrap();
-    assert_eq!(details.type_name, "Second");
+    assert_eq!((details.type_name, &*details.method), ("Second", "walk"));
     assert_eq!(details.parent, Some(callee));
     let [command] = &details.commands[..] else {
         panic!("{details:?}");

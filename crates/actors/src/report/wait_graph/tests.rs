@@ -146,6 +146,7 @@ fn calling(calls: Option<Pid>, is_limited: bool) -> Box<ProcessDetails> {
     };
     Box::new(ProcessDetails {
         type_name: "Caller",
+        method: "run".into(),
         age: Duration::ZERO,
         parent: None,
         commands: vec![command],

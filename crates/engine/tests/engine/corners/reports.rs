@@ -75,6 +75,26 @@ fn one_that_is_told_to_end_is_not_shown_to_wait_on() {
     assert_eq!(seen.take(), ["None"]);
 }
 
+#[test]
+fn a_report_counts_the_tasks_that_wait_for_a_scheduler() {
+    let engine = engine();
+    here(&engine, |local| {
+        local
+            .handle()
+            .add(Worker::new("worker").on(|_: &Ping| {}))
+            .unwrap();
+        local.poll();
+        (0..3).for_each(|number| {
+            engine.broadcast(Ping(number));
+        });
+        let said = engine.report().to_string();
+        assert!(said.contains("here: 3 in its queue"), "{said}");
+        local.poll();
+        let said = engine.report().to_string();
+        assert!(said.contains("here: 0 in its queue"), "{said}");
+    });
+}
+
 /// Logs, when it is dropped, the number of tasks that the report shows as queued.
 struct SaysQueued(Engine, Logged);
 

@@ -56,7 +56,7 @@ fn one_that_receives_does_so_after_the_other_has_run() {
                     log.add(format!("first {wait:?}"));
                 })
         };
-        let first = local.handle().add(first).unwrap();
+        local.handle().add(first).unwrap();
         let second = {
             let log = log.clone();
             Worker::new("second")
@@ -67,7 +67,7 @@ fn one_that_receives_does_so_after_the_other_has_run() {
                     log.add(format!("second {}", ping.0));
                 })
         };
-        let second = local.handle().add(second.after(&first)).unwrap();
+        let second = local.handle().add(second.after("first")).unwrap();
         engine.broadcast(Ping(1));
         for _ in 0..20 {
             local.poll();

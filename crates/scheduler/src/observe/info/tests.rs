@@ -48,6 +48,7 @@ fn what_a_journal_knows_stands_behind() {
     };
     let mut details = ProcessDetails {
         type_name: "Type",
+        method: "run".into(),
         age,
         parent: None,
         commands: Vec::new(),
