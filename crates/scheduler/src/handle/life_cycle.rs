@@ -65,10 +65,11 @@ pub(crate) fn start<P: Protocol>(
         return Ok(());
     };
     let started = catch_panic(|| hooks.on_start(context, process, method));
-    let in_hook = |message| panicked(context, "the start hook", Some(method), message);
-    started
-        .map_err(|message| InitError::HookPanicked(in_hook(message)))?
-        .map_err(InitError::Refused)
+    let started = started.map_err(|mut message| {
+        panicked(context, "the start hook", Some(method), &mut message);
+        InitError::HookPanicked(message)
+    });
+    started?.map_err(InitError::Refused)
 }
 
 /// Returns the process's name for reports, by the user's code, which may panic.
@@ -79,18 +80,22 @@ pub(crate) fn type_name<P: Protocol>(process: &dyn Process<P>) -> &'static str {
 /// Adds the process to the message of a panic, of which the panic hook names the thread alone: its
 /// PID and names, the code that panicked, and its entry point, if it is given or in a journal.
 #[cold]
+#[inline(never)]
 pub(crate) fn panicked<P: Protocol>(
     context: &Context<'_, P>,
     code: &str,
     method: Option<&str>,
-    message: String,
-) -> String {
+    message: &mut String,
+) {
     let info = context.info();
     let names: String = (info.names.iter().map(|name| format!(" `{name}`"))).collect();
     let noted = info.details.as_ref().map(|details| &*details.method);
     let method = method.or(noted).filter(|method| !method.is_empty());
     let method = method.map_or(String::new(), |method| format!(", begun at `{method}`"));
-    format!("{message} (in process {}{names}: {code}{method})", info.pid)
+    message.push_str(&format!(
+        " (in process {}{names}: {code}{method})",
+        info.pid
+    ));
 }
 
 /// Runs `init`.
@@ -103,8 +108,8 @@ pub(crate) fn init<P: Protocol>(
     let mut outcome = Ok(());
     match catch_panic(|| outcome = process.init(context, method, input)) {
         Ok(()) => outcome,
-        Err(message) => {
-            let message = panicked(context, type_name(process), Some(method), message);
+        Err(mut message) => {
+            panicked(context, type_name(process), Some(method), &mut message);
             Err(InitError::Panicked(message))
         }
     }
@@ -142,9 +147,10 @@ pub(crate) fn take_over<P: Protocol>(
     // The old one is dropped where it is: it may be a future, which must not move. If its
     // destructor panics, the new one is in its place all the same.
     let dropped = catch_panic(|| body.process = process_box(process));
-    let in_old = |message| panicked(context, "its version before", None, message);
-    let ended = closed.and(dropped).map_err(in_old);
-    ended.map_err(ProcessError::Panicked)
+    closed.and(dropped).map_err(|mut message| {
+        panicked(context, "its version before", None, &mut message);
+        ProcessError::Panicked(message)
+    })
 }
 
 /// Observes processes and their commands, for reports: a journal. It does not see messages or

@@ -282,8 +282,8 @@ impl<P: Protocol> Driver<P> {
         match stepped {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(output.fail(ProcessError::Failed(error))),
-            Err(message) => {
-                let message = panicked(context, type_name(&*body.process), None, message);
+            Err(mut message) => {
+                panicked(context, type_name(&*body.process), None, &mut message);
                 return Err(output.fail(ProcessError::Panicked(message)));
             }
         }

@@ -26,13 +26,16 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     }
     // All of this is user code, and each part of it may panic: one by one, so that no panic keeps
     // the rest.
-    let closing = catch_panic(|| body.process.close(&reason));
-    let closing =
-        closing.map_err(|message| panicked(&context, type_name(&*body.process), None, message));
+    let mut closing = catch_panic(|| body.process.close(&reason));
+    if let Err(message) = &mut closing {
+        panicked(&context, type_name(&*body.process), None, message);
+    }
     let cold = body.cold.take();
     // SAFETY: as above; the reference to the body is not used any more.
-    let dropping = unsafe { slot.life.discard() };
-    let dropping = dropping.map_err(|message| panicked(&context, "its destructor", None, message));
+    let mut dropping = unsafe { slot.life.discard() };
+    if let Err(message) = &mut dropping {
+        panicked(&context, "its destructor", None, message);
+    }
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
