@@ -17,18 +17,6 @@ fn the_owner_is_last_in_first_out_and_thieves_are_first_in_first_out() {
     assert!(stealer.steal().is_empty());
 }
 
-#[test]
-fn stolen_comes_after_what_the_thief_had() {
-    let victim: Worker<_> = (10..18).collect();
-    let own: Worker<_> = (0..2).collect();
-    assert_eq!(
-        victim.stealer().steal_half_into(&own, usize::MAX),
-        Steal::Success(10)
-    );
-    let order: Vec<_> = std::iter::from_fn(|| own.pop()).collect();
-    assert_eq!(order, [13, 12, 11, 1, 0]);
-}
-
 /// A failure: an item is taken twice, or lies in the wrong place, where a ring begins anew.
 #[test]
 fn stolen_keeps_its_order_across_the_end_of_either_ring() {

@@ -89,6 +89,8 @@ fn the_children_are_listed_while_one_starts() {
     open.send(()).unwrap();
     stage.order("b", Order::Fail);
     stage.expect(["+a", "+b", "-b: failed: broken", "+b"]);
+    // It has begun, and the supervisor may not have heard of that: then a stop terminates it.
+    until(|| supervisor.children().wait().unwrap()[1].state == ChildState::Running);
     supervisor.stop().wait().unwrap();
     stage.expect(["-b: done", "-a: done"]);
 }
