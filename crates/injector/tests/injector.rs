@@ -102,18 +102,6 @@ fn items_that_are_left_are_dropped_once() {
 }
 
 #[test]
-fn a_pushed_batch_is_in_order_across_blocks() {
-    let queue = Short::with_blocks();
-    queue.push(0);
-    queue.push_batch(1..9);
-    queue.push_batch([]);
-    queue.push(9);
-    assert_eq!(queue.len(), 10);
-    let all: Vec<i32> = std::iter::from_fn(|| queue.pop()).collect();
-    assert_eq!(all, Vec::from_iter(0..10));
-}
-
-#[test]
 fn a_batch_whose_iterator_panics_is_there_as_far_as_it_came() {
     let queue = Injector::new();
     let items = [1, 2, 0, 4].map(|number| move || 12 / number);
