@@ -37,7 +37,7 @@ pub(crate) struct Maker<P: Protocol> {
 /// Makes a process, named and linked from its first moment. A start that goes on has taken it out.
 pub(crate) type Make<P> = Arc<Mutex<Option<Box<MakeProcess<P>>>>>;
 
-type MakeProcess<P> = dyn FnMut(&Birth<P>) -> Result<(), NotMade> + Send;
+type MakeProcess<P> = dyn FnMut(&Birth<P>) -> Result<Newborn<P>, NotMade> + Send;
 
 /// The surroundings of a new process.
 pub(crate) struct Birth<P: Protocol> {
@@ -49,12 +49,14 @@ pub(crate) struct Birth<P: Protocol> {
     /// The supervisor, and the address of its mail.
     pub(crate) supervisor: Pid,
     pub(crate) above: Address<P>,
+    /// Set if the supervisor waits elsewhere.
+    pub(crate) has_limit: bool,
 }
 
 impl<P: Protocol> Birth<P> {
     /// Makes the process. Data that the user's closure left half changed stays so for the next
     /// start.
-    pub(crate) fn make(&self, make: &Make<P>) -> Result<(), NotMade> {
+    pub(crate) fn make(&self, make: &Make<P>) -> Result<Newborn<P>, NotMade> {
         let Some(mut taken) = lock(make).take() else {
             let error = ExitReason::not_started(&"its last start has not returned");
             return Err(NotMade::Because(error));
@@ -67,23 +69,27 @@ impl<P: Protocol> Birth<P> {
         made
     }
 
-    /// Links it to the supervisor, and names it. Tells the supervisor its PID, and its own address
-    /// if it is one, before the `init` runs.
-    pub(crate) fn tie<'a, S>(
-        &'a self,
-        submission: Submission<'a, P, S>,
-        below: Option<Address<P>>,
-    ) -> Submission<'a, P, S> {
-        let submission = submission.linked_to(self.supervisor).condition(|_, pid| {
-            let born = Mail::Born(self.child, self.life, pid, below);
-            self.above.send(born);
-            Ok(())
-        });
+    /// Links it to the supervisor, and names it. If that waits elsewhere, tells it the PID before
+    /// the `init` runs.
+    fn tie<'a, S>(&'a self, mut submission: Submission<'a, P, S>) -> Submission<'a, P, S> {
+        submission = submission.linked_to(self.supervisor);
+        if self.has_limit {
+            submission = submission.condition(|_, pid| {
+                self.above.send(Mail::Born(self.child, self.life, pid));
+                Ok(())
+            });
+        }
         match &self.name {
             Some(name) => submission.name(name),
             None => submission,
         }
     }
+}
+
+/// A process that has been made. A supervisor reports by mail when it has begun.
+pub(crate) struct Newborn<P: Protocol> {
+    pub(crate) pid: Pid,
+    pub(crate) below: Option<Address<P>>,
 }
 
 /// The reason why there is no process.
@@ -106,9 +112,8 @@ impl<P: Protocol> Child<P> {
     /// Makes a child whose processes are the submissions that `make` prepares:
     /// `Child::new("ledger", |scheduler| scheduler.submission(Ledger::new(), "run", ()))`.
     ///
-    /// A process for that alone calls `make`, and the `init` of the process, while the supervisor
-    /// waits: it starts and ends nothing else meanwhile. Both should be short, or have a
-    /// [limit](Self::start_within).
+    /// The supervisor's process calls `make`, and the `init` of the process: both should be short,
+    /// or have a [limit](Self::start_within).
     pub fn new<F>(name: &str, make: F) -> Self
     where
         F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send + 'static,
@@ -122,8 +127,10 @@ impl<P: Protocol> Child<P> {
         F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send + 'static,
     {
         Self::with_maker(move |birth| {
-            let made = birth.tie(make(&birth.scheduler), None).submit();
-            Ok(made.map(drop)?)
+            Ok(Newborn {
+                pid: birth.tie(make(&birth.scheduler)).submit()?.pid(),
+                below: None,
+            })
         })
     }
 
@@ -138,7 +145,10 @@ impl<P: Protocol> Child<P> {
     {
         let child = Self::with_maker(move |birth| {
             let submission = birth.scheduler.submission_with(&mut function);
-            Ok(birth.tie(submission, None).spawn().map(drop)?)
+            Ok(Newborn {
+                pid: birth.tie(submission).spawn()?.pid(),
+                below: None,
+            })
         });
         child.named(name)
     }
@@ -155,7 +165,8 @@ impl<P: Protocol> Child<P> {
         self
     }
 
-    /// Limits its start: the closure and the `init`. After the limit the start has failed, with
+    /// Limits its start: the closure and the `init`, which a process for that alone then calls,
+    /// while the supervisor waits. After the limit the start has failed, with
     /// [`ExitReason::StartTimedOut`], and the process ends before its first step, as soon as its
     /// `init` returns; until then it may keep its name. One that is ended while it starts ends so,
     /// too. Default: no limit. (OTP's start time-out.)
@@ -173,7 +184,7 @@ impl<P: Protocol> Child<P> {
 
     pub(crate) fn with_maker<F>(make: F) -> Self
     where
-        F: FnMut(&Birth<P>) -> Result<(), NotMade> + Send + 'static,
+        F: FnMut(&Birth<P>) -> Result<Newborn<P>, NotMade> + Send + 'static,
     {
         let make = Maker {
             make: Arc::new(Mutex::new(Some(Box::new(make)))),

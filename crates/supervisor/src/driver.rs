@@ -10,10 +10,10 @@ use filch_actors::timers::{Sleep, Timers};
 use filch_actors::{HandleExt, Inbox};
 use filch_scheduler::{Event as Told, ExitReason, HandedBack, Pid, Protocol};
 
-use crate::child::{Address, Birth, Child, Maker, NotMade};
+use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
 use crate::handle::{ChildInfo, ChildState, NotAdded, SupervisorError};
 use crate::mail::{Change, Mail, Mailbox, Reply};
-use crate::plan::child::{ChildId, ChildRef, Life, State};
+use crate::plan::child::{ChildId, ChildRef, Life};
 use crate::plan::event::{Action, Answer, ChildError, Event, Failure, Request, RequestId};
 use crate::plan::machine::Plan;
 use crate::supervisor::{Begun, EndsProcess};
@@ -47,6 +47,9 @@ enum Requested<P: Protocol> {
     Start(Reply<ChildId, NotAdded<Child<P>>>),
     Change(Reply<ChildId, ChildError>),
 }
+
+/// The outcome of a start; the address of a child that is a supervisor.
+type Made<P> = Result<Option<Address<P>>, NotMade>;
 
 /// The reason given to a child that is asked to end.
 const REASON: &str = "its supervisor ends it";
@@ -186,8 +189,8 @@ impl<P: Protocol> Driver<P> {
                 self.tell(Event::Stop);
             }
             Mail::AwaitEnd(reply) => self.mail.tell_at_end(reply),
-            Mail::Born(child, life, pid, below) => self.was_born(child, life, pid, below),
-            Mail::Made(child, life, made) => self.was_made(child, life, made),
+            Mail::Born(child, life, pid) => self.was_born(child, life, pid),
+            Mail::Made(child, life, made) => self.was_made(child, life, made.map(|()| None)),
             Mail::Begun(child, life) => self.tell(Event::Started { child, life }),
         }
     }
@@ -252,7 +255,6 @@ impl<P: Protocol> Driver<P> {
         self.plan.child_mut(child)?.spec.make.pid
     }
 
-    /// Has a process for that alone start the child: its closure and its `init` may take long.
     fn start(&mut self, child: ChildId, life: Life) {
         let Some(known) = self.plan.child_mut(child) else {
             return;
@@ -267,40 +269,49 @@ impl<P: Protocol> Driver<P> {
             life,
             supervisor: self.inbox.pid(),
             above: self.address.clone(),
+            has_limit: known.spec.start.is_some(),
         };
-        let made = async move {
-            let made = birth.make(&make);
-            birth.above.send(Mail::Made(child, life, made));
-        };
-        if let Err(error) = self.inbox.handle().spawn(made) {
-            self.was_made(child, life, Err(error.into()));
+        if birth.has_limit {
+            let made = async move {
+                let made = birth.make(&make).map(drop);
+                birth.above.send(Mail::Made(child, life, made));
+            };
+            if let Err(error) = self.inbox.handle().spawn(made) {
+                self.was_made(child, life, Err(error.into()));
+            }
+            return;
         }
+        let made = birth.make(&make).map(|Newborn { pid, below }| {
+            self.was_born(child, life, pid);
+            below
+        });
+        self.was_made(child, life, made);
     }
 
-    /// Notes the process of a child; one that is to end, or was given up meanwhile, ends.
-    fn was_born(&mut self, child: ChildId, life: Life, pid: Pid, below: Option<Address<P>>) {
+    /// Notes the process of a child; one whose start was given up meanwhile ends.
+    fn was_born(&mut self, child: ChildId, life: Life, pid: Pid) {
         let known = self.plan.child_mut(child);
-        let mut is_wanted = false;
-        if let Some(known) = known.filter(|known| known.state.life() == Some(life)) {
-            (known.spec.make.pid, known.spec.make.below) = (Some(pid), below);
-            is_wanted = matches!(known.state, State::Starting { .. });
-            self.lives.insert(pid, (child, life));
-            self.starting = Some(pid);
-        }
-        if !is_wanted {
-            // Refused if it has ended.
-            let _ = self.inbox.handle().terminate(pid);
+        match known.filter(|known| known.state.life() == Some(life)) {
+            Some(known) => {
+                known.spec.make.pid = Some(pid);
+                self.lives.insert(pid, (child, life));
+                self.starting = Some(pid);
+            }
+            None => {
+                // Refused if it has ended.
+                let _ = self.inbox.handle().terminate(pid);
+            }
         }
     }
 
     /// Reports the outcome of a start.
-    fn was_made(&mut self, child: ChildId, life: Life, made: Result<(), NotMade>) {
+    fn was_made(&mut self, child: ChildId, life: Life, made: Made<P>) {
         let reason = match made {
-            Ok(()) => {
-                let known = self.plan.child_mut(child);
-                // A supervisor reports when it has begun.
-                if known.is_some_and(|known| !known.spec.make.is_supervisor) {
-                    self.tell(Event::Started { child, life });
+            Ok(None) => return self.tell(Event::Started { child, life }),
+            // A supervisor reports when it has begun.
+            Ok(below) => {
+                if let Some(known) = self.plan.child_mut(child) {
+                    known.spec.make.below = below;
                 }
                 return;
             }

@@ -77,7 +77,8 @@ impl<P: Protocol> SupervisorHandle<P> {
     }
 
     /// Lists the children, in the order of their start. It is answered at once, even while the
-    /// supervisor does something else, or waits for the `init` of a child.
+    /// supervisor does something else, but for the `init` of a child whose start has no
+    /// [limit](Child::start_within).
     ///
     /// # Errors
     /// [`ChildError::Stopping`], if it has ended.
@@ -151,7 +152,8 @@ pub struct ChildInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChildState {
-    /// It is being started, or it is a supervisor that is starting its own children.
+    /// It is being started: its start has a [limit](crate::Child::start_within), or it is a
+    /// supervisor that is starting its own children.
     Starting,
     /// It has a process.
     Running,

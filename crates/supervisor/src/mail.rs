@@ -28,9 +28,9 @@ pub(crate) enum Mail<C> {
     Stop(Reply<(), SupervisorError>),
     /// Answer when you have ended.
     AwaitEnd(Reply<(), SupervisorError>),
-    /// A child has this process, whose `init` is to run; its address, if it is a supervisor.
-    Born(ChildId, Life, Pid, Option<Address<C>>),
-    /// The start of a child has returned.
+    /// A child has this process, whose `init` is to run.
+    Born(ChildId, Life, Pid),
+    /// The start of a child that has a limit has returned.
     Made(ChildId, Life, Result<(), NotMade>),
     /// A child that is a supervisor has begun.
     Begun(ChildId, Life),

@@ -8,7 +8,7 @@ use filch_actors::timers::Timers;
 use filch_promise::{Answer, answer};
 use filch_scheduler::{ExitReason, Handle, Pid, Protocol};
 
-use crate::child::{Address, Birth, Child, Maker, NotMade};
+use crate::child::{Address, Child, Maker, Newborn, NotMade};
 use crate::driver::{Driver, supervise};
 use crate::handle::{SupervisorError, SupervisorHandle};
 use crate::mail::{Mail, Reply, mailbox};
@@ -94,10 +94,10 @@ impl<P: Protocol> Supervisor<P> {
             scheduler,
             timers,
             name: name.as_deref(),
-            birth: None,
+            above: None,
         };
         match cradle.spawn(plan, Begun::Answer(reply)) {
-            Ok(()) => Ok(answer),
+            Ok(_) => Ok(answer),
             Err(error) => Err(SupervisorError::NotStarted(error.to_string().into())),
         }
     }
@@ -119,29 +119,31 @@ struct Cradle<'a, P: Protocol> {
     scheduler: &'a Handle<P>,
     timers: &'a Timers,
     name: Option<&'a str>,
-    /// Set if it is a child.
-    birth: Option<&'a Birth<P>>,
+    /// The supervisor above.
+    above: Option<Pid>,
 }
 
 impl<P: Protocol> Cradle<'_, P> {
-    fn spawn(self, plan: Plan<Maker<P>>, begun: Begun<P>) -> Result<(), NotMade> {
-        let above = self.birth.map(|birth| birth.supervisor);
+    fn spawn(self, plan: Plan<Maker<P>>, begun: Begun<P>) -> Result<Newborn<P>, NotMade> {
         let (address, mailbox) = mailbox();
         let below = address.clone();
         let timers = self.timers.clone();
         let submission = self.scheduler.submission_with(|inbox| {
             let mail = (address, mailbox);
-            supervise(Driver::new(inbox, mail, timers, plan, above, begun))
+            supervise(Driver::new(inbox, mail, timers, plan, self.above, begun))
         });
         // It reads no messages: they come back to their senders, also if these would wait.
         let mut submission = submission.trap_exits().without_mailbox();
         if let Some(name) = self.name {
             submission = submission.name(name);
         }
-        if let Some(birth) = self.birth {
-            submission = birth.tie(submission, Some(below));
+        if let Some(above) = self.above {
+            submission = submission.linked_to(above);
         }
-        Ok(submission.spawn().map(drop)?)
+        Ok(Newborn {
+            pid: submission.spawn()?.pid(),
+            below: Some(below),
+        })
     }
 }
 
@@ -192,8 +194,8 @@ impl<P: Protocol> Child<P> {
             let cradle = Cradle {
                 scheduler: &birth.scheduler,
                 timers: &birth.timers,
-                name: None,
-                birth: Some(birth),
+                name: birth.name.as_deref(),
+                above: Some(birth.supervisor),
             };
             let begun = Begun::Above(birth.above.clone(), birth.child, birth.life);
             cradle.spawn(plan, begun)

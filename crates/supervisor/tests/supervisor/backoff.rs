@@ -38,7 +38,7 @@ fn they_grow_and_begin_anew() {
         stage.expect(["+a"]);
     }
     // A life as long as the longest pause ends the row.
-    settle(&supervisor);
+    supervisor.children().wait().unwrap();
     stage.clock.advance(4 * SECOND);
     stage.order("a", Order::Fail);
     stage.expect(["-a: failed: broken"]);

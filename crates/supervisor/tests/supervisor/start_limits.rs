@@ -48,12 +48,6 @@ impl Process<Test> for Slow {
 
 /// Makes such a child, limited to a second; returns what tells that its `init` runs, and the gate.
 fn slow(stage: &Stage, name: &str) -> (Child<Test>, Receiver<()>, Sender<()>) {
-    let (child, entered, open) = unlimited(stage, name);
-    (child.start_within(SECOND), entered, open)
-}
-
-/// Makes the same without a limit.
-fn unlimited(stage: &Stage, name: &str) -> (Child<Test>, Receiver<()>, Sender<()>) {
     let (enter, entered) = channel();
     let (open, gate) = channel();
     let (actor, gate) = (stage.actor(name), Arc::new(Mutex::new(gate)));
@@ -65,7 +59,7 @@ fn unlimited(stage: &Stage, name: &str) -> (Child<Test>, Receiver<()>, Sender<()
         };
         scheduler.submission(slow, "run", ())
     });
-    (child, entered, open)
+    (child.start_within(SECOND), entered, open)
 }
 
 fn one_for_one() -> Supervisor<Test> {
@@ -77,7 +71,7 @@ fn one_for_one() -> Supervisor<Test> {
 fn the_children_are_listed_while_one_starts() {
     let stage = Stage::new();
     let supervisor = stage.start(one_for_one().child(stage.child("a")));
-    let (child, entered, open) = unlimited(&stage, "b");
+    let (child, entered, open) = slow(&stage, "b");
     let added = supervisor.start_child(child);
     entered.recv().unwrap();
     let children = supervisor.children().wait().unwrap();
@@ -179,44 +173,6 @@ fn a_stop_does_not_wait_for_a_start_with_a_limit() {
     stage.expect(["+a", "-a: done"]);
     drop(open);
     stage.expect(["+b", "-b: terminated"]);
-}
-
-/// A failure: it ends without its child, which comes to live without a supervisor.
-#[test]
-fn a_stop_waits_for_a_start_without_a_limit() {
-    let stage = Stage::new();
-    let supervisor = stage.start(one_for_one().child(stage.child("a")));
-    let (child, entered, open) = unlimited(&stage, "b");
-    let added = supervisor.start_child(child);
-    entered.recv().unwrap();
-    let stopped = supervisor.stop();
-    assert_eq!(added.wait().unwrap_err().error, ChildError::Stopping);
-    let children = supervisor.children().wait().unwrap();
-    assert_eq!(children[1].state, ChildState::Ending);
-    open.send(()).unwrap();
-    stage.expect(["+a", "+b", "-b: done", "-a: done"]);
-    stopped.wait().unwrap();
-}
-
-/// A failure: as above.
-#[test]
-fn a_child_that_is_to_end_before_it_has_a_process_takes_no_step() {
-    let stage = Stage::new();
-    let supervisor = stage.start(one_for_one());
-    let (enter, entered) = channel();
-    let (open, gate) = channel::<()>();
-    let actor = stage.actor("a");
-    let added = supervisor.start_child(Child::new("a", move |scheduler: &Handle<Test>| {
-        enter.send(()).unwrap();
-        let _ = gate.recv();
-        scheduler.submission(actor.clone(), "run", ())
-    }));
-    entered.recv().unwrap();
-    let stopped = supervisor.stop();
-    assert_eq!(added.wait().unwrap_err().error, ChildError::Stopping);
-    drop(open);
-    stopped.wait().unwrap();
-    stage.expect(["+a", "-a: terminated"]);
 }
 
 /// A failure: the sender of a message that waits is told that it was sent, and it is dropped.

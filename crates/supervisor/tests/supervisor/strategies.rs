@@ -15,9 +15,8 @@ fn three(stage: &Stage, strategy: Strategy) -> SupervisorHandle<Test> {
     supervisor
 }
 
-/// Stops them: the last one first, each waited for. One that is being started would be the first.
+/// Stops them: the last one first, each waited for.
 fn stop(stage: &Stage, supervisor: &SupervisorHandle<Test>) {
-    settle(supervisor);
     supervisor.stop().wait().unwrap();
     stage.expect(["-c: done", "-b: done", "-a: done"]);
     stage.expect_no_more();
