@@ -326,6 +326,12 @@ impl WorkerCell {
         if !self.follows() {
             return true;
         }
+        self.is_oldest_next(home)
+    }
+
+    /// As above, for one that follows others, as few do.
+    #[cold]
+    fn is_oldest_next(&self, home: &Home) -> bool {
         let Some((own, kind)) = self.inbox.next() else {
             return false;
         };
@@ -339,7 +345,6 @@ impl WorkerCell {
 
     /// Returns whether the workers before it have run this task. Their turns count as progress, so
     /// nothing else need wake the scheduler.
-    #[inline(never)]
     fn is_next(&self, own: u64, kind: TaskKind) -> bool {
         let is_behind = |other: &Rc<Self>| {
             let oldest = match other.receives(kind) {
