@@ -326,12 +326,6 @@ impl WorkerCell {
         if !self.follows() {
             return true;
         }
-        self.is_oldest_next(home)
-    }
-
-    /// As above, for one that follows others, as few do.
-    #[cold]
-    fn is_oldest_next(&self, home: &Home) -> bool {
         let Some((own, kind)) = self.inbox.next() else {
             return false;
         };
