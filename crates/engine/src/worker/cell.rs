@@ -336,7 +336,6 @@ impl WorkerCell {
 
     /// Returns whether the workers before it have run this task. Their turns count as progress, so
     /// nothing else need wake the scheduler.
-    #[inline(never)]
     fn is_next(&self, own: u64, kind: TaskKind) -> bool {
         let is_behind = |other: &Rc<Self>| {
             let oldest = match other.receives(kind) {

@@ -65,14 +65,13 @@ pub(crate) fn start<P: Protocol>(
         return Ok(());
     };
     let started = catch_panic(|| hooks.on_start(context, process, method));
-    let started = started.map_err(|mut message| {
-        panicked(context, "the start hook", Some(method), &mut message);
-        InitError::HookPanicked(message)
-    });
-    started?.map_err(InitError::Refused)
+    started
+        .map_err(InitError::HookPanicked)?
+        .map_err(InitError::Refused)
 }
 
-/// Returns the process's name for reports, by the user's code, which may panic.
+/// Returns the process's name for reports, by the user's code, which may panic. For rare cases.
+#[inline(never)]
 pub(crate) fn type_name<P: Protocol>(process: &dyn Process<P>) -> &'static str {
     catch_panic(|| process.type_name()).unwrap_or("(its `type_name` panics)")
 }
@@ -98,6 +97,21 @@ pub(crate) fn panicked<P: Protocol>(
     ));
 }
 
+/// Adds the process to the error of its start, if that is a panic.
+#[cold]
+#[inline(never)]
+pub(crate) fn not_started<P: Protocol>(
+    context: &Context<'_, P>,
+    process: &dyn Process<P>,
+    method: &str,
+    mut error: InitError<P>,
+) -> InitError<P> {
+    if let InitError::Panicked(message) | InitError::HookPanicked(message) = &mut error {
+        panicked(context, type_name(process), Some(method), message);
+    }
+    error
+}
+
 /// Runs `init`.
 pub(crate) fn init<P: Protocol>(
     process: &mut dyn Process<P>,
@@ -108,10 +122,7 @@ pub(crate) fn init<P: Protocol>(
     let mut outcome = Ok(());
     match catch_panic(|| outcome = process.init(context, method, input)) {
         Ok(()) => outcome,
-        Err(mut message) => {
-            panicked(context, type_name(process), Some(method), &mut message);
-            Err(InitError::Panicked(message))
-        }
+        Err(message) => Err(InitError::Panicked(message)),
     }
 }
 
@@ -133,6 +144,7 @@ pub(crate) fn take_over<P: Protocol>(
         input,
     } = successor;
     if let Err(error) = init(process.as_mut(), context, &method, input) {
+        let error = not_started(context, &*process, &method, error);
         let reason = ExitReason::not_started(&error);
         let _ = catch_panic(|| process.close(&reason));
         drop_contained(process);

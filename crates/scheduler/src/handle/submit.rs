@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use filch_processors::Processors;
 use filch_sync::panic::catch_panic;
 
-use crate::handle::life_cycle::{self, init, type_name};
+use crate::handle::life_cycle::{self, init, not_started, type_name};
 use crate::link::watch::{Watch, WatchKind, add};
 use crate::process::inline_box::{NewProcess, ProcessBox, process_box};
 use crate::process::output::Successor;
@@ -150,9 +150,11 @@ impl<P: Protocol> Handle<P> {
         let context = place.context(self);
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
+            let error = not_started(&context, &*body.process, method, error);
             return Err(self.turn_away(&place, error));
         }
         if let Err(error) = life_cycle::start(&context, &*body.process, method) {
+            let error = not_started(&context, &*body.process, method, error);
             return Err(self.turn_away(&place, error));
         }
         if !watches.is_empty() {

@@ -56,9 +56,9 @@ pub enum ProcessError<P: Protocol> {
     /// The process [failed](crate::StepOutput::fail_with) with this error, which is not of its
     /// protocol's type.
     FunctionFailed(Box<dyn Error + Send + Sync>),
-    /// `step`, `close` or the destructor panicked with this message; or so did a future. Behind the
-    /// message stand the process's PID, its names, if it was not being closed, its type, and its
-    /// entry point, if there is a journal.
+    /// `step`, `close` or the destructor panicked with this message; or so did a future. Behind it
+    /// stand the process's PID; its names and its type, if that was in a step; and its entry point,
+    /// if there is a journal.
     Panicked(String),
     /// The process said that it waits for commands, with none outstanding: for ever, that is.
     WaitsForNothing,

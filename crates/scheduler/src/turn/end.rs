@@ -3,7 +3,7 @@
 use filch_slab::Batch;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
-use crate::handle::life_cycle::{panicked, type_name};
+use crate::handle::life_cycle::panicked;
 use crate::table::body::{ColdState, EventList};
 use crate::table::slot::{LIMITED, Slot};
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
@@ -17,8 +17,6 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let Some(body) = (unsafe { slot.life.body() }) else {
         unreachable!("a process ends once");
     };
-    // SAFETY: this worker has the process, which keeps its pin until it is told of.
-    let context = unsafe { Context::new(handle, slot) };
     let output = &mut scratch.output;
     let mut reason = ExitReason::Done;
     if let Err(error) = output.exit() {
@@ -26,22 +24,19 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     }
     // All of this is user code, and each part of it may panic: one by one, so that no panic keeps
     // the rest.
-    let mut closing = catch_panic(|| body.process.close(&reason));
-    if let Err(message) = &mut closing {
-        panicked(&context, type_name(&*body.process), None, message);
-    }
+    let closing = catch_panic(|| body.process.close(&reason));
     let cold = body.cold.take();
     // SAFETY: as above; the reference to the body is not used any more.
-    let mut dropping = unsafe { slot.life.discard() };
-    if let Err(message) = &mut dropping {
-        panicked(&context, "its destructor", None, message);
-    }
+    let dropping = unsafe { slot.life.discard() };
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
-    if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
+    // SAFETY: this worker has the process, which keeps its pin until it is told of.
+    let context = unsafe { Context::new(handle, slot) };
+    if let (Err(mut message), _) | (_, Err(mut message)) = (closing, dropping)
         && output.exit().is_ok()
     {
+        panicked(&context, "its end", None, &mut message);
         reason = ExitReason::Panicked(message.as_str().into());
         output.fail(ProcessError::Panicked(message));
     }

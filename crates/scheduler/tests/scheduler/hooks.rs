@@ -90,7 +90,7 @@ fn starts_may_be_refused_and_ends_are_told_once() {
         error.to_string(),
         "the start hook panicked: what now (in process ",
     );
-    assert!(error.starts_with(expected) && error.ends_with(": the start hook, begun at `run`)"));
+    assert!(error.starts_with(expected) && error.ends_with(", begun at `run`)"));
     assert!(closed_once(&closed));
     assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
     // `init` refuses first.
@@ -158,7 +158,7 @@ fn the_last_word_counts() {
     assert!(scheduler.execute(process, "run", 0).is_err());
     let told = last.0.lock().unwrap().take();
     let told = told.unwrap().to_string();
-    assert!(told.starts_with("panicked: boom (in process ") && told.ends_with(": its destructor)"));
+    assert!(told.starts_with("panicked: boom (in process ") && told.ends_with(": its end)"));
 }
 
 /// The documentation of [`LifeCycle`] is true, as seen from within the hooks.
