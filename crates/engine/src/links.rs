@@ -106,6 +106,7 @@ impl Links {
     ///
     /// # Panics
     /// If the task's `clone` panics. Then it has reached some of them.
+    #[inline]
     pub(crate) fn broadcast(&self, route: &Route, envelope: Envelope) -> usize {
         let schedulers = route.schedulers();
         if schedulers == 0 {
