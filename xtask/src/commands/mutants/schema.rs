@@ -37,7 +37,9 @@ pub(super) fn trees() -> [Tree; 2] {
 pub(super) fn build(subjects: &mut [Subject<'_>], package: &str) -> Result<()> {
     let in_constants = names_in_constants()?;
     for subject in subjects.iter_mut() {
-        if in_constants.contains(&subject.function.signature.ident.to_string()) {
+        let signature = &subject.function.signature;
+        // Others may share their names with constant ones.
+        if signature.constness.is_some() && in_constants.contains(&signature.ident.to_string()) {
             subject.left_out = (0..subject.mutants.len()).collect();
         }
     }
