@@ -100,9 +100,8 @@ impl Tail {
     }
 }
 
-/// The number of events that wait in a queue, as far as two words say it: exact if they are in one
-/// block. From [`EventQueue::depth`](crate::EventQueue::depth). Its [`Display`](fmt::Display) is
-/// the number, with a `+` where there may be more.
+/// The number of events that wait, as far as two words say it: exact if they are in one block.
+/// [Displayed](fmt::Display) with a `+` where there may be more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Depth {
     /// The least number of events.

@@ -49,7 +49,8 @@ impl<T: Send> Sender<T> {
 
     /// Counts the events that wait, as [`EventQueue::depth`](crate::EventQueue::depth) does.
     pub fn depth(&self) -> Depth {
-        self.shared.depth()
+        let tail = self.shared.producers.tail().next;
+        Depth::between(self.shared.consumer.head(), tail)
     }
 }
 

@@ -10,7 +10,6 @@ use filch_sync::cell::UnsafeCell;
 
 use crate::block::Block;
 use crate::consumer::Consumer;
-use crate::position::Depth;
 use crate::producers::Producers;
 
 /// The producers' words and the consumer's lie on different lines: there are few channels, and
@@ -51,10 +50,6 @@ impl<T> Shared<T> {
 
     pub(super) fn is_empty(&self) -> bool {
         self.consumer.is_empty(&self.producers)
-    }
-
-    pub(super) fn depth(&self) -> Depth {
-        Depth::between(self.consumer.head(), self.producers.tail().next)
     }
 
     pub(super) fn is_closed(&self) -> bool {
