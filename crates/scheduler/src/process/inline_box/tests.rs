@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::InlineBox;
+use super::{InlineBox, NewProcess};
+use crate::tests::Any;
+use crate::{Process, from_fn};
 
 trait Check: Send {
     /// Looks at the value, and changes it.
@@ -82,6 +84,26 @@ fn any_value_comes_out_as_what_it_was() {
     let boxed = InlineBox::<_, 2>::any(Box::new([7_u64; 9]));
     let boxed = boxed.downcast::<[u64; 9]>().expect_err("it is a box");
     assert!(boxed.downcast::<Box<[u64; 9]>>().is_ok());
+}
+
+/// It lies in place or in a box until then, and a box of the caller's is not put into another one.
+#[test]
+fn a_process_that_gets_no_place_is_handed_back_in_a_box() {
+    fn comes_back<const SIZE: usize>() {
+        let alive = Arc::new(());
+        let process = || {
+            let sample = (Arc::clone(&alive), [7; SIZE]);
+            from_fn::<Any, _>(move |_, _, _| Err(format!("{sample:?}")))
+        };
+        let size = size_of_val(&process());
+        let boxed = Box::new(process()) as Box<dyn Process<Any>>;
+        for new in [NewProcess::new(process()), NewProcess::new(boxed)] {
+            assert_eq!(size_of_val(&*new.into_box()), size);
+        }
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+    comes_back::<1>();
+    comes_back::<1000>();
 }
 
 #[repr(align(32))]
