@@ -23,7 +23,8 @@ impl<T: Send> Sender<T> {
     ///
     /// # Errors
     /// [`PushError::Closed`] when the receiver closed the queue or is gone, [`PushError::Stale`]
-    /// when it has reopened it since this sender was made. Both hand the event back.
+    /// when it has reopened it since this sender was made. Both hand the event back. One that is
+    /// taken while the receiver is being dropped is dropped, by the last sender at the latest.
     ///
     /// # Panics
     /// If the receiver's waker panics, and with that panic. The event is in the queue.
@@ -41,8 +42,7 @@ impl<T: Send> Sender<T> {
         self.generation
     }
 
-    /// Says whether pushes of this sender are refused: the queue is closed, or was reopened.
-    /// Wait-free. No happens-before edge.
+    /// Checks if the queue is closed, or was reopened since. Wait-free. No happens-before edge.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed() || self.shared.producers.generation() != self.generation
     }
