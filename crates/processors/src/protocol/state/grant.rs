@@ -49,27 +49,29 @@ impl Permit {
     }
 }
 
-/// The local part of each processor: only the thread with its permit reaches it.
-pub(crate) struct Locals<L>(Box<[CachePadded<UnsafeCell<L>>]>);
+/// The local part of a processor: only the thread with its permit reaches it.
+pub(crate) struct PermitCell<L>(CachePadded<UnsafeCell<L>>);
 
-// SAFETY: an `L` is reached through `get` alone, with the permit of its processor borrowed for as
+// SAFETY: the `L` is reached through `get` alone, with the permit of its processor borrowed for as
 // long. There is one such permit, and it is not Sync: one thread has it at a time. From thread to
 // thread it goes by one of the edges that ARCHITECTURE.md lists (idle stack, grant, lock), each of
 // which is a happens-before edge; so `L` must be Send, and need not be Sync.
-unsafe impl<L: Send> Sync for Locals<L> {}
+unsafe impl<L: Send> Sync for PermitCell<L> {}
 
-impl<L> Locals<L> {
-    pub(crate) fn new(locals: impl IntoIterator<Item = L>) -> Self {
-        let pad = |local| CachePadded::new(UnsafeCell::new(local));
-        Self(locals.into_iter().map(pad).collect())
+impl<L> PermitCell<L> {
+    pub(crate) fn new(local: L) -> Self {
+        Self(CachePadded::new(UnsafeCell::new(local)))
     }
 
-    /// The local part of the processor that `permit` is for: one of the same pool.
+    /// The local part.
+    ///
+    /// # Safety
+    /// The permit is that of the cell's own processor.
     #[inline]
-    pub(crate) fn get<'a>(&'a self, permit: &'a Permit) -> &'a L {
+    pub(crate) unsafe fn get<'a>(&'a self, _permit: &'a Permit) -> &'a L {
         // SAFETY: shared references only, and all of them on the thread that has the permit: see
         // `Sync` above.
-        self.0[permit.processor].with(|local| unsafe { &*local })
+        self.0.with(|local| unsafe { &*local })
     }
 }
 
