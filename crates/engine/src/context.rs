@@ -17,7 +17,7 @@ use crate::envelope::Envelope;
 use crate::error::{Ending, Exit, LockDataError, NestedError, ReceiveError, WaitError};
 use crate::function::{Function, Param, sealed};
 use crate::route::{Route, Routes, Task};
-use crate::worker::bound::{Bound, Denied};
+use crate::worker::bound::Bound;
 use crate::worker::cell::Ran;
 use crate::worker::home::Turn;
 use crate::worker::inbox::Queued;
@@ -236,10 +236,7 @@ impl Context<'_> {
             return Err(LockDataError::ReadOnly(*request));
         }
         let bound = self.0.worker.bound_for(TypeId::of::<P>(), requests);
-        bound.map_err(|denied| match denied {
-            Denied::Unlisted(request) => LockDataError::Unlisted(request),
-            _ => unreachable!("nothing was locked"),
-        })
+        bound.map_err(LockDataError::Unlisted)
     }
 
     /// Lets others run once. A worker that calls it again before it has done anything else, as far

@@ -31,8 +31,6 @@ pub(crate) enum Denied {
     Poisoned(Request),
     /// An outer task of the same worker uses this data.
     Nested(Request),
-    /// The worker does not list this data.
-    Unlisted(Request),
 }
 
 impl Bound {
@@ -42,7 +40,7 @@ impl Bound {
         requests: Vec<Option<Request>>,
         table: &Table,
         public: &Public,
-    ) -> Result<Self, Denied> {
+    ) -> Result<Self, Request> {
         let mut pointers = Vec::with_capacity(requests.len());
         let mut locked = Vec::new();
         for request in &requests {
@@ -51,7 +49,7 @@ impl Bound {
                 continue;
             };
             let Some((_, place)) = table.get(request.id) else {
-                return Err(Denied::Unlisted(*request));
+                return Err(*request);
             };
             pointers.push(place.pointer());
             if let Place::Shared(cell) = place {

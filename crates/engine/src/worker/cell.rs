@@ -179,7 +179,7 @@ impl WorkerCell {
         &self,
         parameters: TypeId,
         requests: Vec<Option<Request>>,
-    ) -> Result<Rc<Bound>, Denied> {
+    ) -> Result<Rc<Bound>, Request> {
         if let Some(bound) = self.bound_by_type.borrow().get(&parameters) {
             return Ok(Rc::clone(bound));
         }
@@ -369,7 +369,6 @@ impl WorkerCell {
             }
             Denied::Ended(request) => self.tell_to_end(Exit::OwnerGone(request.name)),
             Denied::Poisoned(request) => self.tell_to_end(Exit::Poisoned(request.name)),
-            Denied::Unlisted(_) => unreachable!("looked at when it was added"),
         }
     }
 

@@ -13,7 +13,6 @@ use filch_sync::panic::{catch_panic, drop_contained};
 use crate::context::Context;
 use crate::data::{Place, Role};
 use crate::error::Exit;
-use crate::owners::Found;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::WorkerCell;
 use crate::worker::home::Turn;
@@ -119,20 +118,16 @@ impl WorkerCell {
             if self.data.borrow().get(listed.id).is_some() {
                 continue;
             }
-            match turn.home.owners.find(listed.id) {
-                Found::NotYet => {
-                    self.show_wait(Some(WaitsFor::Owner(listed.name)));
-                    return Step::GiveWay;
-                }
-                Found::At(scheduler, _) if role == Role::Group && scheduler != turn.home.number => {
-                    self.tell_to_end(Exit::NotInGroup(listed.name));
-                    return Step::Again;
-                }
-                Found::At(_, cell) => {
-                    let place = Place::Shared(cell);
-                    self.data.borrow_mut().insert(*listed, place);
-                }
+            let Some((scheduler, cell)) = turn.home.owners.find(listed.id) else {
+                self.show_wait(Some(WaitsFor::Owner(listed.name)));
+                return Step::GiveWay;
+            };
+            if role == Role::Group && scheduler != turn.home.number {
+                self.tell_to_end(Exit::NotInGroup(listed.name));
+                return Step::Again;
             }
+            let place = Place::Shared(cell);
+            self.data.borrow_mut().insert(*listed, place);
         }
         self.enter(turn, next)
     }
