@@ -174,7 +174,11 @@ impl Context<'_> {
             return Err(ReceiveError::Ending);
         }
         let queued = self.0.worker.receive(self.route::<T>().kind)?;
-        Ok(queued.map(|queued| Received::new(queued, self.0)))
+        Ok(queued.map(|queued| Received {
+            queued: Some(queued),
+            by: self.0,
+            task: PhantomData,
+        }))
     }
 
     /// Locks data, waits for it if need be, and calls `function` with it: `|world: &mut World,
@@ -315,17 +319,6 @@ pub struct Received<'a, T: Task> {
     queued: Option<Queued>,
     by: &'a Turn<'a>,
     task: PhantomData<T>,
-}
-
-impl<'a, T: Task> Received<'a, T> {
-    /// Wraps a task of that type.
-    pub(crate) fn new(queued: Queued, by: &'a Turn<'a>) -> Self {
-        Self {
-            queued: Some(queued),
-            by,
-            task: PhantomData,
-        }
-    }
 }
 
 impl<T: Task> Deref for Received<'_, T> {

@@ -96,7 +96,7 @@ impl Core {
         self.look_for_ended_data();
         let slots = Rc::clone(&self.slots.borrow());
         let is_deep = self.depth.get() == MOST_NESTED;
-        for slot in slots.iter().filter(|slot| !is_deep || slot.has_stack()) {
+        for slot in slots.iter().filter(|slot| !is_deep || slot.stack.is_some()) {
             slot.take_turn(&self.home, &Nested(self));
         }
         self.stats.rounds.add_one();

@@ -22,7 +22,7 @@ pub(crate) struct WorkerSlot {
     /// Set while it is on a stack: further down on this one, or running.
     is_active: Cell<bool>,
     /// The size of its own stack, if it gets one.
-    stack: Option<usize>,
+    pub(crate) stack: Option<usize>,
     /// The number of tasks handed to it since its last turn was due.
     handed: Cell<usize>,
     fiber: RefCell<Option<Fiber>>,
@@ -37,11 +37,6 @@ impl WorkerSlot {
             handed: Cell::new(0),
             fiber: RefCell::new(None),
         }
-    }
-
-    /// Returns whether it has a stack of its own.
-    pub(crate) fn has_stack(&self) -> bool {
-        self.stack.is_some()
     }
 
     pub(crate) fn is_gone(&self) -> bool {

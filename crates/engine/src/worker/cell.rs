@@ -74,8 +74,8 @@ impl WorkerCell {
         let kinds = public.lists.iter().map(|route| route.kind);
         let functions = spec.handlers.into_iter().map(|listed| listed.function);
         Self {
-            inbox: Inbox::new(),
-            to_receive: Inbox::new(),
+            inbox: Inbox::default(),
+            to_receive: Inbox::default(),
             data: RefCell::default(),
             lists: spec.data,
             makers: RefCell::new(spec.makers),
@@ -200,17 +200,17 @@ impl WorkerCell {
         bound: &Bound,
         call: impl FnOnce(&[*mut ()]) -> R,
     ) -> Result<Result<R, String>, Denied> {
-        let held = bound.lock(&self.frames.borrow(), home)?;
+        let locked = bound.lock(&self.frames.borrow(), home)?;
         self.show_wait(None);
         // SAFETY: it is taken out below, before `bound` may go: `catch_panic` returns in any case.
         let frame = unsafe { &*ptr::from_ref(bound) };
         self.frames.borrow_mut().push(frame);
         let around = self.public.holds.get();
         self.public.holds.set(around | bound.bit);
-        let result = catch_panic(|| call(held.pointers()));
+        let result = catch_panic(|| call(&bound.pointers));
         self.public.holds.set(around);
         self.frames.borrow_mut().pop();
-        held.unlock(result.is_err(), home);
+        bound.unlock(locked, result.is_err(), home);
         Ok(result)
     }
 

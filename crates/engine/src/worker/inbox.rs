@@ -16,6 +16,7 @@ pub(crate) struct Queued {
 }
 
 /// The tasks of a worker. Only its own thread reaches it.
+#[derive(Default)]
 pub(crate) struct Inbox {
     waiting: RefCell<VecDeque<Queued>>,
     /// The order of the oldest task that it has begun, if any.
@@ -23,13 +24,6 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    pub(crate) fn new() -> Self {
-        Self {
-            waiting: RefCell::default(),
-            at: Cell::new(None),
-        }
-    }
-
     pub(crate) fn push(&self, order: u64, envelope: Envelope) {
         self.waiting.borrow_mut().push_back(Queued {
             order,
