@@ -336,8 +336,11 @@ impl<T: Task> Deref for Received<'_, T> {
 
 impl<T: Task> Drop for Received<'_, T> {
     fn drop(&mut self) {
-        if let Some(queued) = self.queued.take() {
-            self.by.worker.received(queued, !thread::panicking());
+        if !thread::panicking()
+            && let Some(queued) = self.queued.take()
+        {
+            self.by.worker.public.ran.add_one();
+            queued.envelope.ran();
         }
     }
 }

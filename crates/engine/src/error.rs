@@ -148,7 +148,8 @@ debug_without_the_task! {
 impl fmt::Display for CalledFromInside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "called on a scheduler's own thread, which would wait for itself: call it from another one",
+            "called on a scheduler's own thread, which would wait for itself: \
+             call it from another one",
         )
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::data::{Request, Role};
 use crate::error::texts;
-use crate::scheduler::core::Core;
+use crate::scheduler::core::{Core, MOST_BLOCKED};
 use crate::shared::{Place, Shared};
 use crate::worker::public::WorkerHandle;
 use crate::worker::spec::{Spec, Worker};
@@ -39,8 +39,7 @@ impl Scheduler {
         if let Some(twice) = spec.data.iter().find(|data| !types.insert(data.id)) {
             return Err(Unfit::ListedTwice(twice.name));
         }
-        let handlers = spec.handlers.iter();
-        for handler in handlers {
+        for handler in &spec.handlers {
             fit_function(spec, handler.task.name, &handler.function.requests())?;
         }
         if let Some(first) = spec.receives.first()
@@ -147,7 +146,8 @@ impl LocalScheduler {
     ///
     /// A worker without a fiber that waits in its turn waits in this call, on this thread's stack.
     pub fn update(&self) -> bool {
-        self.core.update();
+        self.core.round();
+        self.core.rest(Some(MOST_BLOCKED));
         self.goes_on()
     }
 

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use filch_sync::atomic::Ordering;
+use filch_sync::lock;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::context::Context;
@@ -48,7 +49,7 @@ pub(crate) struct WorkerCell {
     /// Set if it has given way, and has done nothing since.
     has_given_way: Cell<bool>,
     /// The reason why it must end.
-    exit: RefCell<Option<Exit>>,
+    pub(crate) exit: RefCell<Option<Exit>>,
 }
 
 impl Drop for WorkerCell {
@@ -110,7 +111,7 @@ impl WorkerCell {
         if self.public.is_full() {
             return self.public.refused.add_one();
         }
-        let inbox = match self.receives(envelope.kind()) {
+        let inbox = match self.receives(envelope.kind) {
             false => &self.inbox,
             true => &self.to_receive,
         };
@@ -135,7 +136,7 @@ impl WorkerCell {
         self.has_given_way.set(false);
         if what.is_some() || self.shows_wait.get() {
             self.shows_wait.set(what.is_some());
-            self.public.wait_for(what);
+            *lock(&self.public.waits_for) = what;
         }
     }
 
@@ -150,10 +151,6 @@ impl WorkerCell {
             self.tell_to_end(told.clone());
         }
         self.exit.borrow().is_some()
-    }
-
-    pub(crate) fn exit(&self) -> Option<Exit> {
-        self.exit.borrow().clone()
     }
 
     /// Binds its tasks to their data: all that it lists is there.
@@ -253,7 +250,7 @@ impl WorkerCell {
         };
         self.show_queue();
         let order = queued.order;
-        let (kind, task) = (queued.envelope.kind(), queued.envelope.task());
+        let (kind, task) = (queued.envelope.kind, queued.envelope.task());
         let ran = self.run_functions(turn, kind, task, &mut queued.next);
         match ran {
             Ok(Ran::Yes) => {
@@ -301,14 +298,6 @@ impl WorkerCell {
         let received = self.to_receive.take_of(kind);
         self.show_queue();
         Ok(received)
-    }
-
-    /// Ends a task that its own `run` had received.
-    pub(crate) fn received(&self, queued: Queued, has_run: bool) {
-        if has_run {
-            self.public.ran.add_one();
-            queued.envelope.ran();
-        }
     }
 
     /// Drops the remaining tasks.

@@ -218,9 +218,7 @@ impl WorkerCell {
                 let last = data.owned().next_back();
                 last.map(|(listed, cell)| (listed.name, Arc::clone(cell)))
             };
-            let Some((name, cell)) = last else {
-                break;
-            };
+            let Some((name, cell)) = last else { break };
             // A destructor that panics has destroyed it.
             if let Ok(Err(LockError::Held)) = catch_panic(|| cell.end()) {
                 self.show_wait(Some(WaitsFor::Users(name)));
