@@ -80,7 +80,7 @@ impl<T: Send + 'static> Processors<T> {
             shared: Shared {
                 queues: TaskQueues::new(processors, places, (config.clock)()),
                 coordinator: Coordinator::new(places, processors, threads, config.spare_threads),
-                bound_tasks: BoundTasks::default(),
+                bound_tasks: BoundTasks(Mutex::default()),
                 long_turns: LongTurns::new(places),
                 watch_interval: config.watch_interval,
                 clock: config.clock,
@@ -225,7 +225,7 @@ impl<T: Send + 'static> Processors<T> {
     /// running their last task.
     #[inline]
     pub fn count(&self) -> usize {
-        self.shared.count()
+        self.shared.coordinator.control_word().active()
     }
 
     /// The largest number of processors that there can be: their numbers are less.

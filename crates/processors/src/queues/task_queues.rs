@@ -9,9 +9,10 @@ use filch_deque::{Steal, Stealer, Worker};
 use filch_injector::{AllocateError, Injector, Mark};
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::cell::UnsafeCell;
 
 use crate::protocol::state::coordinator::Work;
-use crate::protocol::state::grant::{Permit, PermitCell, ShownTask};
+use crate::protocol::state::grant::{Permit, ShownTask};
 use crate::protocol::{Coordinator, LongTurns};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::fairness::{AgeOrder, Fairness};
@@ -32,14 +33,6 @@ pub(crate) struct Shared<T> {
     pub(crate) clock: fn() -> Instant,
     /// Asks the cache for the memory of a task that will soon run here.
     pub(crate) prefetch: fn(&T),
-}
-
-impl<T> Shared<T> {
-    /// The number of processors that are to run.
-    #[inline]
-    pub(crate) fn count(&self) -> usize {
-        self.coordinator.control_word().active()
-    }
 }
 
 /// The local part of a processor. Only the thread with its permit reaches it.
@@ -65,10 +58,10 @@ impl<T: Send + 'static> Local<T> {
     /// source of such a pool has all the work.
     pub(crate) const HAS_TASKS: bool = size_of::<Option<T>>() > 0;
 
-    fn new(own: usize, deque: Worker<T>, fair: Fairness) -> Self {
+    fn new(own: usize, fair: Fairness) -> Self {
         Self {
             own,
-            deque,
+            deque: Worker::new(),
             fair,
             took_woken: Cell::new(false),
             random: Random::new(own),
@@ -90,8 +83,14 @@ pub(crate) struct Processor<T> {
     pub(crate) counters: CachePadded<Counters>,
     /// The task that a guest runs on it.
     pub(crate) guest: ShownTask,
-    local: PermitCell<Local<T>>,
+    local: CachePadded<UnsafeCell<Local<T>>>,
 }
+
+// SAFETY: `local` is reached through `TaskQueues::local` alone, with the permit of its processor
+// borrowed for as long. There is one such permit, and it is not Sync: one thread has it at a time.
+// From thread to thread it goes by one of the edges that ARCHITECTURE.md lists (idle stack, grant,
+// lock), each of which is a happens-before edge; so the part must be Send, and need not be Sync.
+unsafe impl<T: Send> Sync for Processor<T> {}
 
 /// All the places where work waits, except for bound tasks that have been found.
 pub(crate) struct TaskQueues<T> {
@@ -133,12 +132,12 @@ impl<T: Send + 'static> TaskQueues<T> {
     fn make(&self, numbers: Range<usize>, now: Instant) -> Box<[Processor<T>]> {
         let made = numbers.map(|own| {
             let age_order = AgeOrder::new(&self.yielded, &self.global);
-            let deque = Worker::new();
+            let local = Local::new(own, Fairness::new(age_order, now));
             Processor {
-                stealer: deque.stealer(),
+                stealer: local.deque.stealer(),
                 counters: CachePadded::new(Counters::default()),
                 guest: ShownTask::default(),
-                local: PermitCell::new(Local::new(own, deque, Fairness::new(age_order, now))),
+                local: CachePadded::new(UnsafeCell::new(local)),
             }
         });
         made.collect()
@@ -160,8 +159,10 @@ impl<T: Send + 'static> TaskQueues<T> {
     /// The local part of the processor that `permit` is for: one of the same pool.
     #[inline]
     pub(crate) fn local<'a>(&'a self, permit: &'a Permit) -> &'a Local<T> {
-        // SAFETY: the permit is this processor's.
-        unsafe { self.processor(permit.processor()).local.get(permit) }
+        let local = &self.processor(permit.processor()).local;
+        // SAFETY: shared references only, and all of them on the thread that has the permit: see
+        // `Sync` of `Processor`.
+        local.with(|local| unsafe { &*local })
     }
 
     /// The counters of a processor.

@@ -119,7 +119,7 @@ impl<T: Send + 'static> Processors<T> {
     /// # Errors
     /// The system refuses the thread. The next call tries again.
     pub fn watch_long_turns(pool: &Arc<Self>) -> io::Result<()> {
-        let unparker = pool.shared.long_turns.unparker();
+        let unparker = &pool.shared.long_turns.unparker;
         Self::start_lookout(pool, "turns", unparker, |pool, parker| {
             let is_quiet = || pool.shared.queues.source.is_empty();
             if !pool.mark_long_turns() && pool.shared.long_turns.try_sleep(is_quiet) {

@@ -48,7 +48,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let found = first
             .or_else(|| shared.queues.take_external_task())
             .or_else(|| {
-                searching = shared.coordinator.idle.try_start_searching(shared.count());
+                let active = shared.coordinator.control_word().active();
+                searching = shared.coordinator.idle.try_start_searching(active);
                 match searching {
                     true => self.spin(&permit),
                     // Others search, and look after the tasks: no reason to sleep beside one here.
@@ -70,7 +71,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;
         let local = shared.queues.local(permit);
-        let (mut spinner, mut mode) = if shared.count() == 1 {
+        let (mut spinner, mut mode) = if coordinator.control_word().active() == 1 {
             (AdaptiveSpinner::none(), StealMode::Take)
         } else {
             let spinner = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
