@@ -43,7 +43,7 @@ fn on_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn a_large_message() {
+fn a_message_of_64_kib() {
     type P = Carries<(), Large, ()>;
     let scheduler = builder::<P>().build().unwrap();
     let step = |_: &Context<'_, P>, events: Events<'_, P>, out: &mut StepOutput<P>| {
@@ -67,7 +67,7 @@ fn a_large_message() {
 }
 
 #[test]
-fn a_large_input() {
+fn an_input_of_64_kib() {
     type P = Carries<Large, (), ()>;
     let scheduler = builder::<P>().build().unwrap();
     let step = |_: &Context<'_, P>, _: Events<'_, P>, out: &mut StepOutput<P>| {
@@ -80,7 +80,7 @@ fn a_large_input() {
 }
 
 #[test]
-fn a_large_reply() {
+fn a_reply_of_64_kib() {
     type P = Carries<(), (), Large>;
     let answer = |(), completion: Completion<P>| {
         let reply = large();

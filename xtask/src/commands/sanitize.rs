@@ -36,7 +36,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 const SKIPPED: [&str; 5] = [
     "bytes_resident",
     "a_stack_that_is_full",
-    "a_large_",
+    "of_64_kib",
     "refused::calls_come_back_without_a_substitute",
     "refused::the_threads_that_there_are_do_all_the_work",
 ];
