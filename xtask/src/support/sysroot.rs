@@ -16,10 +16,15 @@ use super::process::{fresh_folder, of_toolchain};
 /// All that programs call, and what runs tests.
 const INSTRUMENTED: [&str; 4] = ["libcore-", "liballoc-", "libstd-", "libtest-"];
 
-/// Acquire fences, which the sanitizer does not know.
+/// Acquire fences, which the sanitizer does not know. cargo does not see that it has changed: then
+/// remove what is built.
 const FENCE: &str = "xtask/fence.rs";
 
-/// Makes that sysroot, and returns the compiler's arguments for a program of it.
+/// A program with a race.
+const RACE: &str = "xtask/race.rs";
+
+/// Makes that sysroot, and returns the compiler's arguments for a program of it. Fails if a race is
+/// not reported there.
 pub(crate) fn instrumented(sysroot: &Path) -> Result<Vec<String>> {
     let libraries = PathBuf::from(print("target-libdir")?);
     let to = sysroot.join(libraries.strip_prefix(print("sysroot")?)?);
@@ -41,14 +46,24 @@ pub(crate) fn instrumented(sysroot: &Path) -> Result<Vec<String>> {
     rustc.args(["--edition=2024", "--crate-type=lib", "--emit=obj"]);
     rustc.args(["-O", "-Ccodegen-units=1", "-Cpanic=abort", FENCE, "-o"]);
     run(rustc.arg(&fence))?;
-    Ok(vec![
+    let arguments = vec![
         "-Zsanitizer=thread".into(),
         "-Cunsafe-allow-abi-mismatch=sanitizer".into(),
         format!("--sysroot={}", sysroot.display()),
         format!("-Clink-arg={}", fence.display()),
         "-Clink-arg=-Wl,--wrap=__tsan_atomic64_fetch_sub".into(),
         "-Clink-arg=-Wl,--wrap=__tsan_atomic_thread_fence".into(),
-    ])
+    ];
+    let race = sysroot.join("race");
+    let mut rustc = nightly("rustc")?;
+    rustc.args(&arguments).args(["--edition=2024", RACE, "-o"]);
+    run(rustc.arg(&race))?;
+    let output = Command::new(&race).output()?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    match error.contains("ThreadSanitizer: data race") {
+        true => Ok(arguments),
+        false => Err(format!("{RACE} races, and is not reported: {error}").into()),
+    }
 }
 
 /// Replaces each object of the library by one from its bitcode, instrumented.
