@@ -7,7 +7,6 @@ pub(crate) mod parallel;
 pub(crate) mod process;
 pub(crate) mod programs;
 pub(crate) mod stages;
-pub(crate) mod sysroot;
 pub(crate) mod table;
 pub(crate) mod tally;
 

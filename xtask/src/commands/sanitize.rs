@@ -8,7 +8,6 @@ use crate::commands::lint;
 use crate::support::Result;
 use crate::support::process::{of_toolchain, target_directory};
 use crate::support::stages::Stages;
-use crate::support::sysroot;
 use crate::support::tally::tests;
 
 #[derive(Args)]
@@ -42,21 +41,18 @@ const SKIPPED: [&str; 5] = [
 ];
 
 pub(crate) fn add_stage(sanitizer: Sanitizer, stages: &mut Stages) -> Result<()> {
-    let name = match sanitizer {
-        Sanitizer::Thread => "ThreadSanitizer",
-        Sanitizer::Address => "AddressSanitizer",
+    let (name, cargo) = match sanitizer {
+        Sanitizer::Thread => ("ThreadSanitizer", "xtask/tsan/cargo.sh"),
+        Sanitizer::Address => ("AddressSanitizer", "cargo"),
     };
-    let Some(mut command) = of_toolchain("nightly", "cargo") else {
+    let Some(mut command) = of_toolchain("nightly", cargo) else {
         stages.skip(name, "nightly toolchain");
         return Ok(());
     };
-    let target = target_directory(name);
-    let flags = match sanitizer {
-        Sanitizer::Thread => sysroot::instrumented(&target.join("sysroot"))?,
-        Sanitizer::Address => vec!["-Zsanitizer=address".into()],
-    };
-    command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
-    command.env("CARGO_TARGET_DIR", target);
+    if let Sanitizer::Address = sanitizer {
+        command.env("RUSTFLAGS", "-Zsanitizer=address");
+    }
+    command.env("CARGO_TARGET_DIR", target_directory(name));
     command.args(["test", "--no-fail-fast", "--lib", "--tests"]);
     // Sanitizers need an explicit target, if only this machine's: without one, build scripts would
     // be instrumented too.

@@ -1,6 +1,5 @@
 //! Running cargo and the test programs that it built.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -52,7 +51,7 @@ pub(crate) fn cargo() -> Command {
 
 /// A program of another toolchain, if that is installed: of `nightly`, or of `1.88` for the newest
 /// of that series.
-pub(crate) fn of_toolchain(name: &str, program: impl AsRef<OsStr>) -> Option<Command> {
+pub(crate) fn of_toolchain(name: &str, program: &str) -> Option<Command> {
     let mut list = Command::new("rustup");
     let listed = list.args(["toolchain", "list"]).output().ok()?;
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
@@ -62,7 +61,7 @@ pub(crate) fn of_toolchain(name: &str, program: impl AsRef<OsStr>) -> Option<Com
     };
     let toolchain = listed.split_whitespace().filter(is_of_series).max()?;
     let mut command = Command::new("rustup");
-    command.args(["run", toolchain]).arg(program);
+    command.args(["run", toolchain, program]);
     command.current_dir(root());
     // This program was started by the pinned cargo, which points its children to itself.
     for variable in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN"] {
