@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use filch_sync::CachePadded;
-use filch_sync::asymmetric::{light_is_at_least, light_is_below};
+use filch_sync::asymmetric::light;
 use filch_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::Steal;
@@ -129,8 +129,10 @@ impl<T> Deque<T> {
     #[inline(always)]
     pub(crate) fn extend(&self, bottom: u64) -> bool {
         self.set_bottom(bottom);
-        // Partner: the heavy fence between a thief's `move_stops_away` and its look at `bottom`.
-        light_is_below(bottom, &self.seldom.limit)
+        // ORDERING: Relaxed, behind the partner of the heavy fence that a thief passes between its
+        // `move_stops_away` and its look at `bottom`.
+        light();
+        bottom < self.seldom.limit.load(Ordering::Relaxed)
     }
 
     /// Takes what lies from `last` on off the deque: step 2. `false`: a thief may have it, or may
@@ -138,8 +140,9 @@ impl<T> Deque<T> {
     #[inline(always)]
     pub(crate) fn retract(&self, last: u64) -> bool {
         self.set_bottom(last);
-        // Partner: the same as in `extend`.
-        light_is_at_least(last, &self.seldom.floor)
+        // ORDERING: as in `extend`.
+        light();
+        last >= self.seldom.floor.load(Ordering::Relaxed)
     }
 
     /// Starts the next epoch: every claim and revocation in flight will fail. Returns the word
@@ -187,13 +190,9 @@ impl<T> Deque<T> {
         // ORDERING: Release, for the Acquire in `ask`: the stops, which a thief that asks in this
         // epoch moves away after the owner has set them. Relaxed on failure: nothing is done with
         // the value.
+        let biased = top.next_biased();
         self.top
-            .compare_exchange(
-                top.0,
-                top.next_biased().0,
-                Ordering::Release,
-                Ordering::Relaxed,
-            )
+            .compare_exchange(top.0, biased.0, Ordering::Release, Ordering::Relaxed)
             .is_ok()
     }
 

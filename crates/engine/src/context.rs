@@ -17,7 +17,7 @@ use crate::envelope::Envelope;
 use crate::error::{Ending, Exit, LockDataError, NestedError, ReceiveError, WaitError};
 use crate::function::{Function, Param, sealed};
 use crate::route::{Route, Routes, Task};
-use crate::worker::bound::{Bound, Denied};
+use crate::worker::bound::Bound;
 use crate::worker::cell::Ran;
 use crate::worker::home::Turn;
 use crate::worker::inbox::Queued;
@@ -174,7 +174,11 @@ impl Context<'_> {
             return Err(ReceiveError::Ending);
         }
         let queued = self.0.worker.receive(self.route::<T>().kind)?;
-        Ok(queued.map(|queued| Received::new(queued, self.0)))
+        Ok(queued.map(|queued| Received {
+            queued: Some(queued),
+            by: self.0,
+            task: PhantomData,
+        }))
     }
 
     /// Locks data, waits for it if need be, and calls `function` with it: `|world: &mut World,
@@ -236,10 +240,7 @@ impl Context<'_> {
             return Err(LockDataError::ReadOnly(*request));
         }
         let bound = self.0.worker.bound_for(TypeId::of::<P>(), requests);
-        bound.map_err(|denied| match denied {
-            Denied::Unlisted(request) => LockDataError::Unlisted(request),
-            _ => unreachable!("nothing was locked"),
-        })
+        bound.map_err(LockDataError::Unlisted)
     }
 
     /// Lets others run once. A worker that calls it again before it has done anything else, as far
@@ -320,17 +321,6 @@ pub struct Received<'a, T: Task> {
     task: PhantomData<T>,
 }
 
-impl<'a, T: Task> Received<'a, T> {
-    /// Wraps a task of that type.
-    pub(crate) fn new(queued: Queued, by: &'a Turn<'a>) -> Self {
-        Self {
-            queued: Some(queued),
-            by,
-            task: PhantomData,
-        }
-    }
-}
-
 impl<T: Task> Deref for Received<'_, T> {
     type Target = T;
 
@@ -346,8 +336,11 @@ impl<T: Task> Deref for Received<'_, T> {
 
 impl<T: Task> Drop for Received<'_, T> {
     fn drop(&mut self) {
-        if let Some(queued) = self.queued.take() {
-            self.by.worker.received(queued, !thread::panicking());
+        if !thread::panicking()
+            && let Some(queued) = self.queued.take()
+        {
+            self.by.worker.public.ran.add_one();
+            queued.envelope.ran();
         }
     }
 }

@@ -177,7 +177,7 @@ impl Engine {
     /// Returns a sender of tasks of one type.
     pub fn sender<T: Task>(&self) -> TaskSender<T> {
         TaskSender {
-            route: self.shared.links.routes().route::<T>(),
+            route: self.shared.links.routes.route::<T>(),
             links: Arc::clone(&self.shared.links),
             task: PhantomData,
         }

@@ -13,7 +13,7 @@ use crate::route::{Task, TaskKind};
 /// A task on its way, in four words. Most tasks fit in it: an allocation, freed on another thread,
 /// would cost as much as all other work for a task.
 pub(crate) struct Envelope {
-    kind: TaskKind,
+    pub(crate) kind: TaskKind,
     methods: &'static Methods,
     /// A letter of the type of `methods`.
     room: Room,
@@ -83,10 +83,6 @@ impl Envelope {
             // SAFETY: the methods are those of the letter in the room.
             room: unsafe { (self.methods.copy)(&self.room) },
         }
-    }
-
-    pub(crate) fn kind(&self) -> TaskKind {
-        self.kind
     }
 
     /// Returns a pointer to the task, valid until this moves.
@@ -224,7 +220,7 @@ mod tests {
         let envelope = Envelope::new(TaskKind(7), task.clone());
         let other = envelope.copy();
         let moved = Box::new(other);
-        assert_eq!(moved.kind(), TaskKind(7));
+        assert_eq!(moved.kind, TaskKind(7));
         // SAFETY: it is a `T`, and stays where it is meanwhile.
         assert_eq!(unsafe { moved.task().cast::<T>().as_ref() }, &task);
         moved.ran();

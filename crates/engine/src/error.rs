@@ -5,6 +5,21 @@ use std::{fmt, io};
 
 use crate::data::Request;
 
+/// Implements `Display` by a text for each variant.
+macro_rules! texts {
+    ($($error:ident $(<$T:ident>)? { $($variant:ident $fields:tt => $text:literal,)* })*) => {$(
+        impl $(<$T>)? fmt::Display for $error $(<$T>)? {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Self::$variant $fields => write!(f, $text),)*
+                }
+            }
+        }
+    )*};
+}
+
+pub(crate) use texts;
+
 /// The reason why there is no such scheduler.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -15,16 +30,6 @@ pub enum StartError {
     Terminated,
     /// The system refuses the thread.
     Thread(io::Error),
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooMany => f.write_str("an engine has 64 schedulers at most"),
-            Self::Terminated => f.write_str("the engine has been terminated"),
-            Self::Thread(error) => write!(f, "the system gives no thread: {error}"),
-        }
-    }
 }
 
 impl Error for StartError {
@@ -43,15 +48,6 @@ pub enum RemoveError {
     Ending,
     /// It has ended.
     Ended,
-}
-
-impl fmt::Display for RemoveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ending => "it was told to end before",
-            Self::Ended => "it has ended",
-        })
-    }
 }
 
 impl Error for RemoveError {}
@@ -128,21 +124,14 @@ pub enum ReceiveError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending;
 
-macro_rules! without_the_task {
-    ($($error:ident { $($variant:ident $fields:tt => $text:expr),* $(,)? })*) => {$(
-        impl<T> fmt::Display for $error<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self {
-                    $(Self::$variant $fields => f.write_str($text),)*
-                }
-            }
-        }
-
+/// Implements `Debug` by the name of the variant, whatever the task is.
+macro_rules! debug_without_the_task {
+    ($($error:ident: $($variant:ident)*;)*) => {$(
         impl<T> fmt::Debug for $error<T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self {
-                    $(Self::$variant $fields => f.write_str(stringify!($variant)),)*
-                }
+                f.write_str(match self {
+                    $(Self::$variant { .. } => stringify!($variant),)*
+                })
             }
         }
 
@@ -150,59 +139,24 @@ macro_rules! without_the_task {
     )*};
 }
 
-without_the_task! {
-    SendError {
-        Unlisted(_) => "the worker does not list the task's type",
-        Ended(_) => "the worker has ended",
-        Full(_) => "as many tasks wait for the worker as may",
-    }
-    WaitError {
-        Own(_) => "the worker lists the task's type, and would wait for itself",
-        Ending {} => "the worker is to end",
-        CalledFromInside(_) => CALLED_FROM_INSIDE,
-        TimedOut {} => "the time is up",
-    }
-    NestedError {
-        Unlisted(_) => "the worker has no function for the task's type",
-        Conflict(_, _) => "the task takes what the task around it has",
-        Ending(_) => "the worker is to end",
-        Early(_) => "the worker is not bound to its data yet",
-        Panicked {} => "the task panicked",
-    }
+debug_without_the_task! {
+    SendError: Unlisted Ended Full;
+    WaitError: Own Ending CalledFromInside TimedOut;
+    NestedError: Unlisted Conflict Ending Early Panicked;
 }
-
-const CALLED_FROM_INSIDE: &str =
-    "called on a scheduler's own thread, which would wait for itself: call it from another one";
 
 impl fmt::Display for CalledFromInside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(CALLED_FROM_INSIDE)
+        f.write_str(
+            "called on a scheduler's own thread, which would wait for itself: \
+             call it from another one",
+        )
     }
 }
 
 impl Error for CalledFromInside {}
 
-impl fmt::Display for LockDataError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unlisted(data) => write!(f, "the worker does not list {data}"),
-            Self::ReadOnly(data) => write!(f, "{data} is shared: it may only be read"),
-            Self::Conflict(data) => write!(f, "{data} is taken already"),
-            Self::Ending => Ending.fmt(f),
-        }
-    }
-}
-
 impl Error for LockDataError {}
-
-impl fmt::Display for ReceiveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unlisted => f.write_str("the worker does not receive tasks of that type"),
-            Self::Ending => Ending.fmt(f),
-        }
-    }
-}
 
 impl Error for ReceiveError {}
 
@@ -241,17 +195,52 @@ pub enum Exit {
     NoStack,
 }
 
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Finished => f.write_str("it has finished"),
-            Self::Removed => f.write_str("it was removed"),
-            Self::Terminated => f.write_str("its scheduler was terminated"),
-            Self::OwnerGone(data) => write!(f, "the owner of {data} has ended"),
-            Self::Poisoned(data) => write!(f, "a task panicked while it changed {data}"),
-            Self::NotInGroup(data) => write!(f, "the owner of {data} is in another scheduler"),
-            Self::Panicked { during, message } => write!(f, "it panicked in {during}: {message}"),
-            Self::NoStack => f.write_str("there was no memory for its stack"),
-        }
+texts! {
+    StartError {
+        TooMany {} => "an engine has 64 schedulers at most",
+        Terminated {} => "the engine has been terminated",
+        Thread(error) => "the system gives no thread: {error}",
+    }
+    RemoveError {
+        Ending {} => "it was told to end before",
+        Ended {} => "it has ended",
+    }
+    SendError<T> {
+        Unlisted(_) => "the worker does not list the task's type",
+        Ended(_) => "the worker has ended",
+        Full(_) => "as many tasks wait for the worker as may",
+    }
+    WaitError<T> {
+        Own(_) => "the worker lists the task's type, and would wait for itself",
+        Ending {} => "{Ending}",
+        CalledFromInside(_) => "{CalledFromInside}",
+        TimedOut {} => "the time is up",
+    }
+    NestedError<T> {
+        Unlisted(_) => "the worker has no function for the task's type",
+        Conflict(_, _) => "the task takes what the task around it has",
+        Ending(_) => "{Ending}",
+        Early(_) => "the worker is not bound to its data yet",
+        Panicked {} => "the task panicked",
+    }
+    LockDataError {
+        Unlisted(data) => "the worker does not list {data}",
+        ReadOnly(data) => "{data} is shared: it may only be read",
+        Conflict(data) => "{data} is taken already",
+        Ending {} => "{Ending}",
+    }
+    ReceiveError {
+        Unlisted {} => "the worker does not receive tasks of that type",
+        Ending {} => "{Ending}",
+    }
+    Exit {
+        Finished {} => "it has finished",
+        Removed {} => "it was removed",
+        Terminated {} => "its scheduler was terminated",
+        OwnerGone(data) => "the owner of {data} has ended",
+        Poisoned(data) => "a task panicked while it changed {data}",
+        NotInGroup(data) => "the owner of {data} is in another scheduler",
+        Panicked { during, message } => "it panicked in {during}: {message}",
+        NoStack {} => "there was no memory for its stack",
     }
 }

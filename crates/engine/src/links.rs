@@ -24,7 +24,7 @@ pub(crate) struct Links {
     links: [OnceLock<Link>; MAX_SCHEDULERS],
     /// The connected schedulers, a bit for each.
     connected: AtomicU64,
-    routes: Routes,
+    pub(crate) routes: Routes,
     /// The threads that drive schedulers, once for each of these.
     drivers: Mutex<Vec<Thread>>,
 }
@@ -56,10 +56,6 @@ impl Links {
             true => Err(CalledFromInside),
             false => Ok(()),
         }
-    }
-
-    pub(crate) fn routes(&self) -> &Routes {
-        &self.routes
     }
 
     /// Makes that scheduler reachable for tasks.
@@ -150,8 +146,8 @@ impl Links {
         worker: usize,
         task: Envelope,
     ) -> Result<(), Envelope> {
-        let order = Order::TaskFor(worker, task);
-        let Err(Message::Order(refused)) = self.send(scheduler, order.into()) else {
+        let message = Message::Order(Box::new(Order::TaskFor(worker, task)));
+        let Err(Message::Order(refused)) = self.send(scheduler, message) else {
             return Ok(());
         };
         match *refused {
@@ -177,10 +173,4 @@ pub(crate) enum Order {
     Add(Box<Spec>),
     /// No more workers come. The present ones have been told to end.
     Terminate,
-}
-
-impl From<Order> for Message {
-    fn from(order: Order) -> Self {
-        Self::Order(Box::new(order))
-    }
 }

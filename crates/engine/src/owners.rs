@@ -23,14 +23,6 @@ struct Owner {
     cell: Option<Arc<dyn SharedCell>>,
 }
 
-/// The answer to a worker that looks for data.
-pub(crate) enum Found {
-    /// It has no owner yet, is not set up, or will be destroyed.
-    NotYet,
-    /// The owner is in that scheduler.
-    At(usize, Arc<dyn SharedCell>),
-}
-
 impl Owners {
     /// Notes that a worker of that scheduler will own data of these types.
     ///
@@ -66,14 +58,13 @@ impl Owners {
         self.ended.fetch_add(1, Ordering::Release);
     }
 
-    pub(crate) fn find(&self, id: TypeId) -> Found {
-        match lock(&self.by_type).get(&id) {
-            Some(Owner {
-                scheduler,
-                cell: Some(cell),
-            }) if !cell.is_ending() => Found::At(*scheduler, Arc::clone(cell)),
-            _ => Found::NotYet,
-        }
+    /// Returns data with the scheduler of its owner, unless it has none yet, is not set up, or will
+    /// be destroyed.
+    pub(crate) fn find(&self, id: TypeId) -> Option<(usize, Arc<dyn SharedCell>)> {
+        let by_type = lock(&self.by_type);
+        let owner = by_type.get(&id)?;
+        let cell = owner.cell.clone().filter(|cell| !cell.is_ending())?;
+        Some((owner.scheduler, cell))
     }
 
     /// Returns a number that changes when an owner begins to destroy data.

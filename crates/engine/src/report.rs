@@ -4,6 +4,7 @@ use std::fmt;
 
 use filch_event_queue::Depth;
 use filch_sync::atomic::Ordering;
+use filch_sync::lock;
 
 use crate::data::Request;
 use crate::error::Exit;
@@ -73,7 +74,7 @@ impl WorkerReport {
             name: public.name.clone(),
             stage: public.stage(),
             exit: public.exit(),
-            waits_for: public.waits_for(),
+            waits_for: *lock(&public.waits_for),
             holds: public.held(),
             queued,
             ran: public.ran.get(),

@@ -24,15 +24,6 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// Makes a route to no scheduler.
-    pub(crate) fn new(kind: TaskKind, name: &'static str) -> Self {
-        Self {
-            kind,
-            name,
-            listed_by: Arc::new(AtomicU64::new(0)),
-        }
-    }
-
     /// Adds that scheduler: the message that brings it a worker with the type is in its queue.
     pub(crate) fn list(&self, scheduler: usize) {
         // ORDERING: Release, for the Acquire in `schedulers`: the link of the scheduler, which was
@@ -72,9 +63,12 @@ impl Routes {
         }
         drop(known);
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let kind = TaskKind(known.len());
-        let fresh = || Route::new(kind, type_name::<T>());
-        known.entry(id).or_insert_with(fresh).clone()
+        let fresh = Route {
+            kind: TaskKind(known.len()),
+            name: type_name::<T>(),
+            listed_by: Arc::default(),
+        };
+        known.entry(id).or_insert(fresh).clone()
     }
 }
 

@@ -99,7 +99,7 @@ impl Shared {
         mut worker: Worker,
     ) -> Result<WorkerHandle, AddError> {
         let tasks = worker.spec.tasks();
-        let routes = tasks.map(|task| (task.route)(self.links.routes()));
+        let routes = tasks.map(|task| (task.route)(&self.links.routes));
         let routes: Vec<Route> = routes.collect();
         let mut members = self.members();
         let number = members.next_worker;
@@ -111,7 +111,7 @@ impl Shared {
         let public = Public::new(&worker.spec, scheduler, number, routes);
         worker.spec.public = Some(Arc::clone(&public));
         // The worker comes before its first task: it is in the queue when its routes are known.
-        let message = Order::Add(worker.spec).into();
+        let message = Message::Order(Box::new(Order::Add(worker.spec)));
         if self.links.send(scheduler, message).is_err() {
             unreachable!("a scheduler that is not terminated has its queue");
         }
@@ -126,7 +126,7 @@ impl Shared {
         if member.is_terminated {
             return Err(Unfit::Terminated);
         }
-        if !member.has_room_for(spec.is_exclusive()) {
+        if member.is_exclusive || spec.is_exclusive() && !member.workers.is_empty() {
             return Err(Unfit::NotAlone);
         }
         let mut after = spec.after.iter();
@@ -148,9 +148,13 @@ impl Shared {
         let mut members = self.members();
         let member = &mut members.schedulers[scheduler];
         if !std::mem::replace(&mut member.is_terminated, true) {
-            member.tell_all_to_end();
+            for worker in &member.workers {
+                // Those that were told before keep their reason.
+                let _ = worker.told.set(Exit::Terminated);
+            }
             // Behind all added workers. Only a scheduler whose loop has ended refuses it.
-            let _ = self.links.send(scheduler, Order::Terminate.into());
+            let message = Message::Order(Box::new(Order::Terminate));
+            let _ = self.links.send(scheduler, message);
         }
     }
 
@@ -253,11 +257,6 @@ struct Member {
 }
 
 impl Member {
-    /// Returns whether one more can be added, which must be alone if it `is_exclusive`.
-    fn has_room_for(&self, is_exclusive: bool) -> bool {
-        !self.is_exclusive && (!is_exclusive || self.workers.is_empty())
-    }
-
     /// Returns whether workers named `other` run after those of that `name`, perhaps through
     /// others. Those that are here are in no circle.
     fn leads(&self, name: &str, other: &str) -> bool {
@@ -289,13 +288,6 @@ impl Member {
             if *left == 0 {
                 route.unlist(public.scheduler);
             }
-        }
-    }
-
-    fn tell_all_to_end(&self) {
-        for worker in &self.workers {
-            // Those that were told before keep their reason.
-            let _ = worker.told.set(Exit::Terminated);
         }
     }
 }

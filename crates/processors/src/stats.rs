@@ -157,13 +157,8 @@ pub(crate) struct Progress {
 }
 
 /// Counts by number, and since when they have been the same.
+#[derive(Default)]
 pub(crate) struct Sightings<C>(Vec<Option<(C, Instant)>>);
-
-impl<C> Default for Sightings<C> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
 
 impl<C: PartialEq> Sightings<C> {
     /// Returns the least time that the count of that number has been the same; `None` if it was

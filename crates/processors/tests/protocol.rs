@@ -149,7 +149,7 @@ fn a_processor_is_to_make_way_once_each_time() {
 fn the_thread_that_looks_after_long_turns_is_woken() {
     let long_turns = LongTurns::new(1);
     let parker = Parker::new();
-    assert!(long_turns.unparker().set(parker.unparker()).is_ok());
+    assert!(long_turns.unparker.set(parker.unparker()).is_ok());
     assert!(!long_turns.try_sleep(|| false));
     let has_token = |parker: &Parker| parker.park_deadline(Instant::now());
     long_turns.put();

@@ -38,7 +38,7 @@ pub mod cell {
 pub mod asymmetric {
     use std::cell::Cell;
 
-    use super::atomic::{AtomicU64, Ordering, fence};
+    use super::atomic::{Ordering, fence};
 
     pub use crate::refused::Refused;
 
@@ -81,18 +81,6 @@ pub mod asymmetric {
         if !WITHOUT_LIGHT.get() && is_available() {
             fence(Ordering::SeqCst);
         }
-    }
-
-    /// A light fence, and a comparison after it.
-    pub fn light_is_below(value: u64, word: &AtomicU64) -> bool {
-        light();
-        // ORDERING: Relaxed: the fence orders it.
-        value < word.load(Ordering::Relaxed)
-    }
-
-    /// A light fence, and a comparison after it.
-    pub fn light_is_at_least(value: u64, word: &AtomicU64) -> bool {
-        !light_is_below(value, word)
     }
 
     /// The heavy fence.

@@ -15,7 +15,7 @@ fn the_one_that_looks_after_long_turns_is_awake_beside_work() {
         .outcomes("it sees what was put there, or is woken", || {
             let shared = Arc::new((LongTurns::new(1), AtomicBool::new(false)));
             let parker = Parker::new();
-            assert!(shared.0.unparker().set(parker.unparker()).is_ok());
+            assert!(shared.0.unparker.set(parker.unparker()).is_ok());
             let publisher = beside(&shared, |shared| {
                 let (long_turns, work) = shared;
                 // ORDERING: Relaxed, here and below: by the fences.

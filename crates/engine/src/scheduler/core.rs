@@ -21,7 +21,7 @@ use crate::worker::home::{GiveWay, Home};
 use crate::worker::spec::Spec;
 
 /// The longest time for which it blocks while a worker waits for something that wakes nobody.
-const MOST_BLOCKED: Duration = Duration::from_millis(1);
+pub(crate) const MOST_BLOCKED: Duration = Duration::from_millis(1);
 
 /// The most rounds on top of each other, of waiting workers without a stack of their own. In the
 /// last one such workers have no turn, so that the stack has a bound.
@@ -53,19 +53,18 @@ pub(crate) struct Core {
 impl Core {
     /// Makes the scheduler on the thread that will drive it.
     pub(crate) fn new(place: Place, shared: &Arc<Shared>) -> Rc<Self> {
-        let Place {
-            number,
-            queue,
-            parker,
-            stats,
-        } = place;
         let (links, owners) = (Arc::clone(&shared.links), Arc::clone(&shared.owners));
         links.drives(true);
         Rc::new(Self {
-            home: Rc::new(Home::new(number, links, owners, parker.unparker())),
+            home: Rc::new(Home::new(
+                place.number,
+                links,
+                owners,
+                place.parker.unparker(),
+            )),
             shared: Arc::clone(shared),
-            queue: RefCell::new(queue),
-            parker,
+            queue: RefCell::new(place.queue),
+            parker: place.parker,
             slots: RefCell::new(Rc::new([])),
             listeners: RefCell::default(),
             is_terminating: Cell::new(false),
@@ -73,20 +72,13 @@ impl Core {
             depth: Cell::new(0),
             spinner: RefCell::new(shared.spinner.clone()),
             seen_ended: Cell::new(0),
-            stats,
+            stats: place.stats,
         })
     }
 
     /// Returns whether it was terminated, and all its workers have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.is_terminating.get() && self.slots.borrow().is_empty()
-    }
-
-    /// Runs one round of the main loop; after some rounds without work, it blocks for at most a
-    /// millisecond.
-    pub(crate) fn update(self: &Rc<Self>) {
-        self.round();
-        self.rest(Some(MOST_BLOCKED));
     }
 
     /// Runs one round of the main loop.
@@ -96,7 +88,7 @@ impl Core {
         self.look_for_ended_data();
         let slots = Rc::clone(&self.slots.borrow());
         let is_deep = self.depth.get() == MOST_NESTED;
-        for slot in slots.iter().filter(|slot| !is_deep || slot.has_stack()) {
+        for slot in slots.iter().filter(|slot| !is_deep || slot.stack.is_some()) {
             slot.take_turn(&self.home, &Nested(self));
         }
         self.stats.rounds.add_one();
@@ -108,15 +100,14 @@ impl Core {
         if !slots.iter().any(|slot| slot.is_gone()) {
             return;
         }
-        let (gone, left) = slots.iter().cloned().partition(|slot| slot.is_gone());
-        let (gone, left): (Vec<Rc<WorkerSlot>>, Vec<Rc<WorkerSlot>>) = (gone, left);
+        let (gone, left): (Vec<_>, Vec<_>) = slots.iter().cloned().partition(|slot| slot.is_gone());
         *self.slots.borrow_mut() = left.into();
         self.list_anew();
         for slot in gone {
             let public = &slot.worker.public;
             self.shared.left(public);
             self.stats.ended.add_one();
-            let Some(exit) = slot.worker.exit() else {
+            let Some(exit) = slot.worker.exit.take() else {
                 unreachable!("a worker that has ended knows why");
             };
             public.end(exit);
@@ -153,9 +144,7 @@ impl Core {
     fn hand_out(&self) {
         for _ in 0..MESSAGES_A_ROUND {
             let message = self.queue.borrow_mut().pop();
-            let Some(message) = message else {
-                return;
-            };
+            let Some(message) = message else { return };
             self.home.has_progressed();
             let is_enough = match message {
                 Message::Task(envelope) => self.hand_to_all(envelope),
@@ -171,7 +160,10 @@ impl Core {
     fn carry_out(&self, order: Order) -> bool {
         match order {
             Order::TaskFor(number, envelope) => {
-                let slot = self.slot(number);
+                let slots = Rc::clone(&self.slots.borrow());
+                let slot = slots
+                    .iter()
+                    .find(|slot| slot.worker.public.number == number);
                 return slot.is_some_and(|slot| slot.hand(self.next_order(), envelope));
             }
             Order::Add(spec) => self.add(*spec),
@@ -182,11 +174,8 @@ impl Core {
 
     /// Hands a task to all its listeners. Returns whether one has now as many as it runs in a turn.
     fn hand_to_all(&self, envelope: Envelope) -> bool {
-        let listeners = self.listeners.borrow().get(envelope.kind().0).cloned();
-        let Some(listeners) = listeners else {
-            return false;
-        };
-        let Some((last, others)) = listeners.split_last() else {
+        let listeners = self.listeners.borrow().get(envelope.kind.0).cloned();
+        let Some((last, others)) = listeners.as_deref().and_then(<[_]>::split_last) else {
             return false;
         };
         let order = self.next_order();
@@ -204,14 +193,6 @@ impl Core {
     fn next_order(&self) -> u64 {
         self.stats.tasks.add_one();
         self.stats.tasks.get()
-    }
-
-    fn slot(&self, number: usize) -> Option<Rc<WorkerSlot>> {
-        let slots = self.slots.borrow();
-        let found = slots
-            .iter()
-            .find(|slot| slot.worker.public.number == number);
-        found.cloned()
     }
 
     fn add(&self, mut spec: Spec) {
@@ -245,7 +226,7 @@ impl Core {
     /// Blocks on the queue, the loop's only wait, after several rounds without work: for a
     /// millisecond if a worker waits for something that wakes nobody, else for `most`, or until
     /// something comes.
-    fn rest(&self, most: Option<Duration>) {
+    pub(crate) fn rest(&self, most: Option<Duration>) {
         let (has_progressed, polls, awaited) = self.home.take_notes();
         if has_progressed {
             self.spinner.borrow_mut().reset();

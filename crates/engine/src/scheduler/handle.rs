@@ -8,7 +8,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::{Request, Role};
-use crate::scheduler::core::Core;
+use crate::error::texts;
+use crate::scheduler::core::{Core, MOST_BLOCKED};
 use crate::shared::{Place, Shared};
 use crate::worker::public::WorkerHandle;
 use crate::worker::spec::{Spec, Worker};
@@ -38,8 +39,7 @@ impl Scheduler {
         if let Some(twice) = spec.data.iter().find(|data| !types.insert(data.id)) {
             return Err(Unfit::ListedTwice(twice.name));
         }
-        let handlers = spec.handlers.iter();
-        for handler in handlers {
+        for handler in &spec.handlers {
             fit_function(spec, handler.task.name, &handler.function.requests())?;
         }
         if let Some(first) = spec.receives.first()
@@ -146,7 +146,8 @@ impl LocalScheduler {
     ///
     /// A worker without a fiber that waits in its turn waits in this call, on this thread's stack.
     pub fn update(&self) -> bool {
-        self.core.update();
+        self.core.round();
+        self.core.rest(Some(MOST_BLOCKED));
         self.goes_on()
     }
 
@@ -240,43 +241,20 @@ pub enum Unfit {
     Circle(String),
 }
 
-impl fmt::Display for Unfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Terminated => f.write_str("the scheduler has been terminated"),
-            Self::NotAlone => f.write_str(
-                "a worker with its own `run` and without a fiber must be alone in its scheduler",
-            ),
-            Self::ListedTwice(name) => write!(f, "it lists {name} twice"),
-            Self::NeverReceived(task) => {
-                write!(
-                    f,
-                    "it receives {task}, and has no `run` of its own that could"
-                )
-            }
-            Self::Owned(data) => write!(f, "another worker owns {data}"),
-            Self::Unlisted { function, data } => {
-                write!(f, "{function} takes {data}, which the worker does not list")
-            }
-            Self::Conflict {
-                function,
-                first,
-                second,
-            } => write!(f, "{function} takes {first} and {second} at once"),
-            Self::ReadOnly { function, data } => {
-                write!(
-                    f,
-                    "{function} takes {data}, which is shared: it may only be read"
-                )
-            }
-            Self::NotOwn(data) => {
-                write!(
-                    f,
-                    "`setup_owner` takes {data}, which the worker does not own"
-                )
-            }
-            Self::Circle(other) => write!(f, "it runs after {other}, which runs after it"),
-        }
+texts! {
+    Unfit {
+        Terminated {} => "the scheduler has been terminated",
+        NotAlone {} =>
+            "a worker with its own `run` and without a fiber must be alone in its scheduler",
+        ListedTwice(name) => "it lists {name} twice",
+        NeverReceived(task) => "it receives {task}, and has no `run` of its own that could",
+        Owned(data) => "another worker owns {data}",
+        Unlisted { function, data } => "{function} takes {data}, which the worker does not list",
+        Conflict { function, first, second } => "{function} takes {first} and {second} at once",
+        ReadOnly { function, data } =>
+            "{function} takes {data}, which is shared: it may only be read",
+        NotOwn(data) => "`setup_owner` takes {data}, which the worker does not own",
+        Circle(other) => "it runs after {other}, which runs after it",
     }
 }
 

@@ -2,4 +2,6 @@
 
 pub(crate) mod core;
 pub(crate) mod handle;
+#[cfg(unix)]
+mod overflow;
 pub(crate) mod worker_slot;

@@ -9,6 +9,8 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::envelope::Envelope;
 use crate::error::Exit;
+#[cfg(unix)]
+use crate::scheduler::overflow::Watch;
 use crate::worker::cell::WorkerCell;
 use crate::worker::home::{GiveWay, Home, Turn};
 use crate::worker::life::{Step, TASKS_A_TURN};
@@ -20,7 +22,7 @@ pub(crate) struct WorkerSlot {
     /// Set while it is on a stack: further down on this one, or running.
     is_active: Cell<bool>,
     /// The size of its own stack, if it gets one.
-    stack: Option<usize>,
+    pub(crate) stack: Option<usize>,
     /// The number of tasks handed to it since its last turn was due.
     handed: Cell<usize>,
     fiber: RefCell<Option<Fiber>>,
@@ -35,11 +37,6 @@ impl WorkerSlot {
             handed: Cell::new(0),
             fiber: RefCell::new(None),
         }
-    }
-
-    /// Returns whether it has a stack of its own.
-    pub(crate) fn has_stack(&self) -> bool {
-        self.stack.is_some()
     }
 
     pub(crate) fn is_gone(&self) -> bool {
@@ -78,7 +75,7 @@ impl WorkerSlot {
     fn resume(&self, stack: usize, home: &Rc<Home>, nested: &dyn GiveWay) {
         let mut fiber = self.fiber.borrow_mut();
         if fiber.is_none() {
-            match Fiber::new(stack, live(&self.worker, home)) {
+            match Fiber::new(stack, &self.worker, home) {
                 Ok(made) => *fiber = Some(made),
                 Err(_) => {
                     // It has made nothing yet: its ending needs no stack of its own.
@@ -87,55 +84,54 @@ impl WorkerSlot {
                 }
             }
         }
-        if let Some(running) = &mut *fiber {
-            running.resume();
+        if let Some(Fiber { life, .. }) = &mut *fiber {
+            let _: CoroutineResult<(), ()> = life.resume(());
         }
     }
 }
 
-/// Returns the code of a whole life, on a stack of its own.
-fn live(worker: &Rc<WorkerCell>, home: &Rc<Home>) -> impl FnOnce(&dyn GiveWay) + 'static {
-    let (worker, home) = (Rc::clone(worker), Rc::clone(home));
-    move |way| {
-        let (worker, home) = (&*worker, &*home);
-        let turn = Turn { worker, home, way };
-        loop {
-            match worker.advance(&turn) {
-                Step::Again => {}
-                Step::GiveWay => way.give_way(),
-                Step::Gone => break,
-            }
-        }
-    }
+/// A worker's whole life on a stack of its own, to and from which its thread switches.
+struct Fiber {
+    life: Coroutine<(), (), ()>,
+    #[cfg(unix)]
+    _watch: Watch,
 }
-
-/// Code on a stack of its own, to and from which its thread switches.
-pub(crate) struct Fiber(Coroutine<(), (), ()>);
 
 impl Fiber {
     /// # Errors
     /// If there is no memory for a stack of that many bytes.
-    pub(crate) fn new(bytes: usize, code: impl FnOnce(&dyn GiveWay) + 'static) -> io::Result<Self> {
+    #[cold]
+    fn new(bytes: usize, worker: &Rc<WorkerCell>, home: &Rc<Home>) -> io::Result<Self> {
         // The crate adds a page to it, and would overflow.
         if bytes > isize::MAX as usize / 2 {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
         let stack = DefaultStack::new(bytes)?;
-        let run = move |switch: &Yielder<(), ()>, ()| code(&Switch(switch));
-        Ok(Self(Coroutine::with_stack(stack, run)))
-    }
-
-    /// Runs the code until it gives way, or returns. Must not be called after the return.
-    pub(crate) fn resume(&mut self) {
-        let _: CoroutineResult<(), ()> = self.0.resume(());
+        #[cfg(unix)]
+        let _watch = Watch::new(&stack, &worker.public.name);
+        let (worker, home) = (Rc::clone(worker), Rc::clone(home));
+        let live = move |way: &Yielder<(), ()>, ()| {
+            let (worker, home) = (&*worker, &*home);
+            let turn = Turn { worker, home, way };
+            loop {
+                match worker.advance(&turn) {
+                    Step::Again => {}
+                    Step::GiveWay => way.give_way(),
+                    Step::Gone => break,
+                }
+            }
+        };
+        Ok(Self {
+            life: Coroutine::with_stack(stack, live),
+            #[cfg(unix)]
+            _watch,
+        })
     }
 }
 
-/// Gives way by switching back.
-struct Switch<'a>(&'a Yielder<(), ()>);
-
-impl GiveWay for Switch<'_> {
+impl GiveWay for Yielder<(), ()> {
+    /// Switches back.
     fn give_way(&self) {
-        self.0.suspend(());
+        self.suspend(());
     }
 }

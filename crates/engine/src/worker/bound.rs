@@ -13,8 +13,8 @@ pub(crate) struct Bound {
     requests: Box<[Option<Request>]>,
     /// The bit for all of it: see [`Public::held`].
     pub(crate) bit: u64,
-    /// A pointer for each parameter; null, if it is not data.
-    pointers: Box<[*mut ()]>,
+    /// A pointer for each parameter, valid while the data is locked; null, if it is not data.
+    pub(crate) pointers: Box<[*mut ()]>,
     locks: LockSet,
     /// The data of each lock.
     locked: Box<[(Request, Arc<dyn SharedCell>)]>,
@@ -31,8 +31,6 @@ pub(crate) enum Denied {
     Poisoned(Request),
     /// An outer task of the same worker uses this data.
     Nested(Request),
-    /// The worker does not list this data.
-    Unlisted(Request),
 }
 
 impl Bound {
@@ -42,7 +40,7 @@ impl Bound {
         requests: Vec<Option<Request>>,
         table: &Table,
         public: &Public,
-    ) -> Result<Self, Denied> {
+    ) -> Result<Self, Request> {
         let mut pointers = Vec::with_capacity(requests.len());
         let mut locked = Vec::new();
         for request in &requests {
@@ -51,7 +49,7 @@ impl Bound {
                 continue;
             };
             let Some((_, place)) = table.get(request.id) else {
-                return Err(Denied::Unlisted(*request));
+                return Err(*request);
             };
             pointers.push(place.pointer());
             if let Place::Shared(cell) = place {
@@ -78,17 +76,14 @@ impl Bound {
     /// # Errors
     /// The data that it cannot get.
     #[inline]
-    pub(crate) fn lock(&self, outer: &[&Self], home: &Home) -> Result<Held<'_>, Denied> {
+    pub(crate) fn lock(&self, outer: &[&Self], home: &Home) -> Result<Locked<'_>, Denied> {
         if !outer.is_empty()
             && let Some(request) = self.conflict(outer)
         {
             return Err(Denied::Nested(request));
         }
         let refused = match self.locks.try_lock() {
-            Ok(locked) => {
-                let bound = self;
-                return Ok(Held { locked, bound });
-            }
+            Ok(locked) => return Ok(locked),
             Err(refused) => refused,
         };
         self.wake(refused.is_awaited, home);
@@ -103,6 +98,16 @@ impl Bound {
             LockError::Ended => Denied::Ended(*request),
             LockError::Poisoned => Denied::Poisoned(*request),
         })
+    }
+
+    /// Unlocks the data, and wakes those that wait for it. What the function changes is poisoned if
+    /// that `has_panicked`, and may have left it half changed.
+    pub(crate) fn unlock(&self, locked: Locked<'_>, has_panicked: bool, home: &Home) {
+        let is_awaited = match has_panicked {
+            false => locked.unlock(),
+            true => locked.poison(),
+        };
+        self.wake(is_awaited, home);
     }
 
     /// Wakes the schedulers that wait for its data, if it `is_awaited`.
@@ -123,28 +128,5 @@ impl Bound {
     /// The parameters that are data.
     fn listed(&self) -> impl Iterator<Item = &Request> {
         self.requests.iter().flatten()
-    }
-}
-
-/// The data of a function, locked.
-pub(crate) struct Held<'bound> {
-    locked: Locked<'bound>,
-    bound: &'bound Bound,
-}
-
-impl Held<'_> {
-    /// Returns the pointers for [`Param::get`](crate::Param), valid while this lives.
-    pub(crate) fn pointers(&self) -> &[*mut ()] {
-        &self.bound.pointers
-    }
-
-    /// Unlocks the data, and wakes those that wait for it. What the function changes is poisoned if
-    /// that `has_panicked`, and may have left it half changed.
-    pub(crate) fn unlock(self, has_panicked: bool, home: &Home) {
-        let is_awaited = match has_panicked {
-            false => self.locked.unlock(),
-            true => self.locked.poison(),
-        };
-        self.bound.wake(is_awaited, home);
     }
 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use filch_sync::atomic::Ordering;
+use filch_sync::lock;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::context::Context;
@@ -48,7 +49,7 @@ pub(crate) struct WorkerCell {
     /// Set if it has given way, and has done nothing since.
     has_given_way: Cell<bool>,
     /// The reason why it must end.
-    exit: RefCell<Option<Exit>>,
+    pub(crate) exit: RefCell<Option<Exit>>,
 }
 
 impl Drop for WorkerCell {
@@ -74,8 +75,8 @@ impl WorkerCell {
         let kinds = public.lists.iter().map(|route| route.kind);
         let functions = spec.handlers.into_iter().map(|listed| listed.function);
         Self {
-            inbox: Inbox::new(),
-            to_receive: Inbox::new(),
+            inbox: Inbox::default(),
+            to_receive: Inbox::default(),
             data: RefCell::default(),
             lists: spec.data,
             makers: RefCell::new(spec.makers),
@@ -110,7 +111,7 @@ impl WorkerCell {
         if self.public.is_full() {
             return self.public.refused.add_one();
         }
-        let inbox = match self.receives(envelope.kind()) {
+        let inbox = match self.receives(envelope.kind) {
             false => &self.inbox,
             true => &self.to_receive,
         };
@@ -135,7 +136,7 @@ impl WorkerCell {
         self.has_given_way.set(false);
         if what.is_some() || self.shows_wait.get() {
             self.shows_wait.set(what.is_some());
-            self.public.wait_for(what);
+            *lock(&self.public.waits_for) = what;
         }
     }
 
@@ -150,10 +151,6 @@ impl WorkerCell {
             self.tell_to_end(told.clone());
         }
         self.exit.borrow().is_some()
-    }
-
-    pub(crate) fn exit(&self) -> Option<Exit> {
-        self.exit.borrow().clone()
     }
 
     /// Binds its tasks to their data: all that it lists is there.
@@ -179,7 +176,7 @@ impl WorkerCell {
         &self,
         parameters: TypeId,
         requests: Vec<Option<Request>>,
-    ) -> Result<Rc<Bound>, Denied> {
+    ) -> Result<Rc<Bound>, Request> {
         if let Some(bound) = self.bound_by_type.borrow().get(&parameters) {
             return Ok(Rc::clone(bound));
         }
@@ -200,17 +197,17 @@ impl WorkerCell {
         bound: &Bound,
         call: impl FnOnce(&[*mut ()]) -> R,
     ) -> Result<Result<R, String>, Denied> {
-        let held = bound.lock(&self.frames.borrow(), home)?;
+        let locked = bound.lock(&self.frames.borrow(), home)?;
         self.show_wait(None);
         // SAFETY: it is taken out below, before `bound` may go: `catch_panic` returns in any case.
         let frame = unsafe { &*ptr::from_ref(bound) };
         self.frames.borrow_mut().push(frame);
         let around = self.public.holds.get();
         self.public.holds.set(around | bound.bit);
-        let result = catch_panic(|| call(held.pointers()));
+        let result = catch_panic(|| call(&bound.pointers));
         self.public.holds.set(around);
         self.frames.borrow_mut().pop();
-        held.unlock(result.is_err(), home);
+        bound.unlock(locked, result.is_err(), home);
         Ok(result)
     }
 
@@ -253,7 +250,7 @@ impl WorkerCell {
         };
         self.show_queue();
         let order = queued.order;
-        let (kind, task) = (queued.envelope.kind(), queued.envelope.task());
+        let (kind, task) = (queued.envelope.kind, queued.envelope.task());
         let ran = self.run_functions(turn, kind, task, &mut queued.next);
         match ran {
             Ok(Ran::Yes) => {
@@ -301,14 +298,6 @@ impl WorkerCell {
         let received = self.to_receive.take_of(kind);
         self.show_queue();
         Ok(received)
-    }
-
-    /// Ends a task that its own `run` had received.
-    pub(crate) fn received(&self, queued: Queued, has_run: bool) {
-        if has_run {
-            self.public.ran.add_one();
-            queued.envelope.ran();
-        }
     }
 
     /// Drops the remaining tasks.
@@ -369,7 +358,6 @@ impl WorkerCell {
             }
             Denied::Ended(request) => self.tell_to_end(Exit::OwnerGone(request.name)),
             Denied::Poisoned(request) => self.tell_to_end(Exit::Poisoned(request.name)),
-            Denied::Unlisted(_) => unreachable!("looked at when it was added"),
         }
     }
 

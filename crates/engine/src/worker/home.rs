@@ -85,7 +85,7 @@ impl Home {
     pub(crate) fn route(&self, id: TypeId, ask: fn(&Routes) -> Route) -> Rc<Route> {
         let mut routes = self.routes.borrow_mut();
         let known = routes.entry(id);
-        Rc::clone(known.or_insert_with(|| Rc::new(ask(self.links.routes()))))
+        Rc::clone(known.or_insert_with(|| Rc::new(ask(&self.links.routes))))
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) struct Queued {
 }
 
 /// The tasks of a worker. Only its own thread reaches it.
+#[derive(Default)]
 pub(crate) struct Inbox {
     waiting: RefCell<VecDeque<Queued>>,
     /// The order of the oldest task that it has begun, if any.
@@ -23,13 +24,6 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    pub(crate) fn new() -> Self {
-        Self {
-            waiting: RefCell::default(),
-            at: Cell::new(None),
-        }
-    }
-
     pub(crate) fn push(&self, order: u64, envelope: Envelope) {
         self.waiting.borrow_mut().push_back(Queued {
             order,
@@ -50,7 +44,7 @@ impl Inbox {
     /// Takes out the oldest task of that kind.
     pub(crate) fn take_of(&self, kind: TaskKind) -> Option<Queued> {
         let mut waiting = self.waiting.borrow_mut();
-        let is_it = |queued: &Queued| queued.envelope.kind() == kind;
+        let is_it = |queued: &Queued| queued.envelope.kind == kind;
         let taken = waiting.iter().position(is_it)?;
         waiting.remove(taken)
     }
@@ -90,7 +84,7 @@ impl Inbox {
     /// Returns the order of the oldest waiting task of that kind.
     pub(crate) fn oldest_of(&self, kind: TaskKind) -> Option<u64> {
         let waiting = self.waiting.borrow();
-        let is_it = |queued: &&Queued| queued.envelope.kind() == kind;
+        let is_it = |queued: &&Queued| queued.envelope.kind == kind;
         waiting.iter().find(is_it).map(|queued| queued.order)
     }
 
@@ -98,6 +92,6 @@ impl Inbox {
     pub(crate) fn next(&self) -> Option<(u64, TaskKind)> {
         let waiting = self.waiting.borrow();
         let queued = waiting.front()?;
-        Some((queued.order, queued.envelope.kind()))
+        Some((queued.order, queued.envelope.kind))
     }
 }

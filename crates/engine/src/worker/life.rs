@@ -13,7 +13,6 @@ use filch_sync::panic::{catch_panic, drop_contained};
 use crate::context::Context;
 use crate::data::{Place, Role};
 use crate::error::Exit;
-use crate::owners::Found;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::WorkerCell;
 use crate::worker::home::Turn;
@@ -119,20 +118,16 @@ impl WorkerCell {
             if self.data.borrow().get(listed.id).is_some() {
                 continue;
             }
-            match turn.home.owners.find(listed.id) {
-                Found::NotYet => {
-                    self.show_wait(Some(WaitsFor::Owner(listed.name)));
-                    return Step::GiveWay;
-                }
-                Found::At(scheduler, _) if role == Role::Group && scheduler != turn.home.number => {
-                    self.tell_to_end(Exit::NotInGroup(listed.name));
-                    return Step::Again;
-                }
-                Found::At(_, cell) => {
-                    let place = Place::Shared(cell);
-                    self.data.borrow_mut().insert(*listed, place);
-                }
+            let Some((scheduler, cell)) = turn.home.owners.find(listed.id) else {
+                self.show_wait(Some(WaitsFor::Owner(listed.name)));
+                return Step::GiveWay;
+            };
+            if role == Role::Group && scheduler != turn.home.number {
+                self.tell_to_end(Exit::NotInGroup(listed.name));
+                return Step::Again;
             }
+            let place = Place::Shared(cell);
+            self.data.borrow_mut().insert(*listed, place);
         }
         self.enter(turn, next)
     }
@@ -223,9 +218,7 @@ impl WorkerCell {
                 let last = data.owned().next_back();
                 last.map(|(listed, cell)| (listed.name, Arc::clone(cell)))
             };
-            let Some((name, cell)) = last else {
-                break;
-            };
+            let Some((name, cell)) = last else { break };
             // A destructor that panics has destroyed it.
             if let Ok(Err(LockError::Held)) = catch_panic(|| cell.end()) {
                 self.show_wait(Some(WaitsFor::Users(name)));

@@ -117,7 +117,7 @@ pub(crate) struct Public {
     takes: Mutex<Vec<Vec<Request>>>,
     /// The sets that it has locked, a bit for each of the first 64.
     pub(crate) holds: Counter,
-    waits_for: Mutex<Option<WaitsFor>>,
+    pub(crate) waits_for: Mutex<Option<WaitsFor>>,
     /// The reason for which others told it to end. They wake its scheduler.
     pub(crate) told: OnceLock<Exit>,
     exit: Mutex<Option<Exit>>,
@@ -150,14 +150,6 @@ impl Public {
     pub(crate) fn enter(&self, stage: Stage) {
         // ORDERING: Relaxed: as above.
         self.stage.store(stage as u8, Ordering::Relaxed);
-    }
-
-    pub(crate) fn waits_for(&self) -> Option<WaitsFor> {
-        *lock(&self.waits_for)
-    }
-
-    pub(crate) fn wait_for(&self, what: Option<WaitsFor>) {
-        *lock(&self.waits_for) = what;
     }
 
     /// Returns whether as many tasks wait for it as may.
@@ -283,7 +275,7 @@ impl WorkerHandle {
     /// The task, if the worker does not list its type, has ended, or is full: see
     /// [`Worker::room`](crate::Worker::room). A task that finds it full later is dropped.
     pub fn send<T: Task>(&self, task: T) -> Result<(), SendError<T>> {
-        let route = self.links.routes().route::<T>();
+        let route = self.links.routes.route::<T>();
         if !self.public.lists_task(route.kind) {
             return Err(SendError::Unlisted(task));
         }
@@ -294,9 +286,7 @@ impl WorkerHandle {
             return Err(SendError::Full(task));
         }
         let envelope = Envelope::new(route.kind, task);
-        let Public {
-            scheduler, number, ..
-        } = *self.public;
+        let (scheduler, number) = (self.public.scheduler, self.public.number);
         let sent = self.links.send_to(scheduler, number, envelope);
         sent.map_err(|envelope| SendError::Ended(envelope.into_task()))
     }

@@ -245,8 +245,8 @@ impl Worker {
 
     /// As [`in_fiber`](Self::in_fiber), with a stack of that many bytes, rounded up to whole pages.
     ///
-    /// A fiber that needs more runs into a page that nobody may touch, and a signal ends the
-    /// program.
+    /// A fiber that needs more aborts the program, with a message that names the worker: see the
+    /// [crate](crate).
     pub fn in_fiber_of(mut self, bytes: usize) -> Self {
         self.spec.fiber = Some(bytes);
         self

@@ -39,7 +39,7 @@ impl<T: Send + 'static> Processors<T> {
             .all_machines()
             .map(|public| (public, public.activity(), public.task.get()))
             .collect();
-        let processors = self.shared.queues.in_reach();
+        let processors: Vec<_> = self.shared.queues.in_reach().collect();
         let shown: Vec<u64> = processors.iter().map(|there| there.guest.get()).collect();
         let mut progress = lock(&self.progress);
         let since: Vec<Option<Duration>> = (processors.iter().enumerate())
@@ -127,7 +127,7 @@ impl<T: Send + 'static> Processors<T> {
     pub fn queue_lengths(&self) -> QueueLengths {
         let queues = &self.shared.queues;
         let (new, woken) = queues.global.lengths();
-        let local = queues.in_reach().iter();
+        let local = queues.in_reach();
         QueueLengths {
             new,
             woken,

@@ -14,8 +14,9 @@ use crate::pool::runner::{Awaited, CallerRuns};
 use crate::pool::threads::Handles;
 use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
+use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::source::Source;
-use crate::queues::task_queues::{BoundTasks, Shared, TaskQueues};
+use crate::queues::task_queues::{Shared, TaskQueues};
 use crate::stats::{ProcessorStats, Progress};
 
 /// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
@@ -77,9 +78,9 @@ impl<T: Send + 'static> Processors<T> {
         // stack.
         let pool = Arc::new(Self {
             shared: Shared {
-                queues: TaskQueues::new(places, (config.clock)()),
+                queues: TaskQueues::new(processors, places, (config.clock)()),
                 coordinator: Coordinator::new(places, processors, threads, config.spare_threads),
-                bound_tasks: BoundTasks::default(),
+                bound_tasks: BoundTasks(Mutex::default()),
                 long_turns: LongTurns::new(places),
                 watch_interval: config.watch_interval,
                 clock: config.clock,
@@ -91,7 +92,6 @@ impl<T: Send + 'static> Processors<T> {
             progress: Mutex::default(),
             watchdog: OnceLock::new(),
         });
-        pool.shared.queues.reach(processors);
         let runner = Arc::clone(&pool.runner);
         pool.shared.coordinator.set_launcher(move |machine| {
             let runner = lock(&runner).clone();
@@ -128,13 +128,13 @@ impl<T: Send + 'static> Processors<T> {
         let mut task = Some(task);
         let push = |permit: &Permit| {
             if let Some(task) = task.take() {
-                let local = queues.locals.get(permit);
+                let local = queues.local(permit);
                 // If there is no memory for a larger deque, it goes into the global queue, whose
                 // blocks are small.
                 if let Err(task) = local.deque.try_push(task) {
                     queues.global.push(task);
                 }
-                let counters = &queues.processors[permit.processor()].counters;
+                let counters = &queues.processor(permit.processor()).counters;
                 counters.scheduled.add(1);
                 // With one processor there is none to wake: it runs already, being the caller's,
                 // unless that one is surplus.
@@ -197,7 +197,7 @@ impl<T: Send + 'static> Processors<T> {
         let mut task = Some(task);
         // A processor that takes something else first after all wakes another one for this.
         let keep = |permit: &Permit| {
-            let local = queues.locals.get(permit);
+            let local = queues.local(permit);
             if local.deque.is_empty()
                 && queues.global.is_empty()
                 && queues.yielded.is_empty()
@@ -225,12 +225,12 @@ impl<T: Send + 'static> Processors<T> {
     /// running their last task.
     #[inline]
     pub fn count(&self) -> usize {
-        self.shared.count()
+        self.shared.coordinator.control_word().active()
     }
 
     /// The largest number of processors that there can be: their numbers are less.
     pub fn max_count(&self) -> usize {
-        self.shared.queues.processors.len()
+        self.shared.queues.places
     }
 
     /// Returns whether the calling thread is one of the pool's.
@@ -256,7 +256,7 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Returns what each processor has done so far, those included that have been given up.
     pub fn stats(&self) -> Vec<ProcessorStats> {
-        let processors = self.shared.queues.in_reach().iter();
+        let processors = self.shared.queues.in_reach();
         let counters = processors.map(|processor| processor.counters.snapshot());
         counters.collect()
     }

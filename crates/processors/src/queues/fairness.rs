@@ -139,7 +139,7 @@ impl<T: Send + 'static> Local<T> {
             false => self.take_senior(shared),
         };
         self.fair.took_yielded.set(!self.fair.took_yielded.get());
-        let processor = &shared.queues.processors[self.own];
+        let processor = shared.queues.processor(self.own);
         let task = yielded
             .or_else(|| self.balance(shared))
             .or_else(|| oldest(processor))?;
@@ -166,13 +166,14 @@ impl<T: Send + 'static> Local<T> {
     /// Takes the oldest task of a random other processor, if that has more: processors that are all
     /// busy do not steal, and what they have would stay as unequal as it is.
     fn balance(&self, shared: &Shared<T>) -> Option<T> {
-        let processors = shared.queues.in_reach();
-        let others = processors.len().checked_sub(2)? + 1;
-        let victim = (self.own + 1 + self.random.below(others)) % processors.len();
-        if processors[victim].stealer.len() < self.deque.len() + 2 {
+        let count = shared.queues.count_in_reach();
+        let others = count.checked_sub(2)? + 1;
+        let victim = (self.own + 1 + self.random.below(others)) % count;
+        let victim = shared.queues.processor(victim);
+        if victim.stealer.len() < self.deque.len() + 2 {
             return None;
         }
-        let task = oldest(&processors[victim])?;
+        let task = oldest(victim)?;
         shared.queues.counters(self.own).balanced.add(1);
         Some(task)
     }
@@ -191,18 +192,17 @@ pub(crate) fn oldest<T: Send>(processor: &Processor<T>) -> Option<T> {
 /// global queue is past its mark, those that are before the other mark are the older ones.
 #[derive(Debug)]
 pub(crate) struct AgeOrder {
-    /// The end of those that are known to be older.
-    older: Cell<Mark>,
+    /// The end of those that are known to be older, if any are.
+    older: Cell<Option<Mark>>,
     /// The ends of those that have given way, and then of the global queue, when it was last past.
     marked: Cell<(Mark, GlobalMark)>,
 }
 
 impl AgeOrder {
     pub(crate) fn new<T: Send>(yielded: &Injector<T>, global: &GlobalQueue<T>) -> Self {
-        let marked = (yielded.end(), global.end());
         Self {
-            older: Cell::new(marked.0),
-            marked: Cell::new(marked),
+            older: Cell::new(None),
+            marked: Cell::new((yielded.end(), global.end())),
         }
     }
 
@@ -214,10 +214,10 @@ impl AgeOrder {
         }
         let (gave_way, came) = self.marked.get();
         if global.is_past(came) {
-            self.older.set(gave_way);
+            self.older.set(Some(gave_way));
             self.marked.set((yielded.end(), global.end()));
         }
-        !yielded.is_past(self.older.get())
+        (self.older.get()).is_some_and(|older| !yielded.is_past(older))
     }
 }
 

@@ -41,7 +41,7 @@ impl<T: Send + 'static> Local<T> {
         };
         // An external task of the source might take long as well. A thread that does not count as
         // searching moves no task from deque to deque.
-        let oldest = || queues.in_reach().iter().find_map(oldest).map(Found::Task);
+        let oldest = || queues.in_reach().find_map(oldest).map(Found::Task);
         let task = match (shared.clock)() < until {
             true => self.next(shared, false).or_else(oldest),
             false => None,
@@ -114,9 +114,8 @@ impl<T: Send + 'static> Local<T> {
     /// Half of what another processor has, beginning with a random one: one task to run, the rest
     /// into the own deque.
     fn steal(&self, shared: &Shared<T>, mode: StealMode) -> Option<T> {
-        let processors = shared.queues.in_reach();
         let counters = shared.queues.counters(self.own);
-        let count = processors.len();
+        let count = shared.queues.count_in_reach();
         let mut races_lost = 0;
         self.policy.begin_round();
         loop {
@@ -126,8 +125,8 @@ impl<T: Send + 'static> Local<T> {
                 .chain(0..first)
                 .filter(|&victim| victim != self.own)
             {
-                let stealer = &processors[victim].stealer;
-                let run = &processors[victim].counters.run;
+                let processor = shared.queues.processor(victim);
+                let (stealer, run) = (&processor.stealer, &processor.counters.run);
                 let is_left = |sole| match mode {
                     StealMode::Take => {
                         shared.coordinator.is_watched(victim)

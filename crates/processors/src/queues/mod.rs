@@ -1,5 +1,6 @@
 //! The queues of tasks, and the order in which a processor looks for one.
 
+pub(crate) mod bound_tasks;
 pub(crate) mod fairness;
 pub(crate) mod find_work;
 pub(crate) mod source;

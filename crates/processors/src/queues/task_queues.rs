@@ -1,18 +1,20 @@
 //! All the places where tasks wait, and what the threads of a pool share besides.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use filch_deque::{Steal, Stealer, Worker};
 use filch_injector::{AllocateError, Injector, Mark};
+use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{CachePadded, Mutex, lock};
+use filch_sync::cell::UnsafeCell;
 
 use crate::protocol::state::coordinator::Work;
-use crate::protocol::state::grant::{Locals, Permit, ShownTask};
-use crate::protocol::state::synced::BoundId;
+use crate::protocol::state::grant::{Permit, ShownTask};
 use crate::protocol::{Coordinator, LongTurns};
+use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::fairness::{AgeOrder, Fairness};
 use crate::queues::find_work::{Random, StealPolicy};
 use crate::queues::source::{Found, SourceSlot};
@@ -31,14 +33,6 @@ pub(crate) struct Shared<T> {
     pub(crate) clock: fn() -> Instant,
     /// Asks the cache for the memory of a task that will soon run here.
     pub(crate) prefetch: fn(&T),
-}
-
-impl<T> Shared<T> {
-    /// The number of processors that are to run.
-    #[inline]
-    pub(crate) fn count(&self) -> usize {
-        self.coordinator.control_word().active()
-    }
 }
 
 /// The local part of a processor. Only the thread with its permit reaches it.
@@ -64,10 +58,10 @@ impl<T: Send + 'static> Local<T> {
     /// source of such a pool has all the work.
     pub(crate) const HAS_TASKS: bool = size_of::<Option<T>>() > 0;
 
-    pub(crate) fn new(own: usize, deque: Worker<T>, fair: Fairness) -> Self {
+    fn new(own: usize, fair: Fairness) -> Self {
         Self {
             own,
-            deque,
+            deque: Worker::new(),
             fair,
             took_woken: Cell::new(false),
             random: Random::new(own),
@@ -82,20 +76,30 @@ impl<T: Send + 'static> Local<T> {
     }
 }
 
-/// The part of a processor that other threads see: where to steal from it, and what it has done.
-///
-/// Its local part is in [`TaskQueues::locals`].
+/// A processor: what other threads see of it, where to steal from it and what it has done; and its
+/// local part.
 pub(crate) struct Processor<T> {
     pub(crate) stealer: Stealer<T>,
     pub(crate) counters: CachePadded<Counters>,
     /// The task that a guest runs on it.
     pub(crate) guest: ShownTask,
+    local: CachePadded<UnsafeCell<Local<T>>>,
 }
+
+// SAFETY: `local` is reached through `TaskQueues::local` alone, with the permit of its processor
+// borrowed for as long. There is one such permit, and it is not Sync: one thread has it at a time.
+// From thread to thread it goes by one of the edges that ARCHITECTURE.md lists (idle stack, grant,
+// lock), each of which is a happens-before edge; so the part must be Send, and need not be Sync.
+unsafe impl<T: Send> Sync for Processor<T> {}
 
 /// All the places where work waits, except for bound tasks that have been found.
 pub(crate) struct TaskQueues<T> {
-    pub(crate) processors: Box<[Processor<T>]>,
-    pub(crate) locals: Locals<Local<T>>,
+    /// The processors that there are from the start.
+    first: Box<[Processor<T>]>,
+    /// The others, once one of them is to run.
+    rest: OnceLock<Box<[Processor<T>]>>,
+    /// The number of all.
+    pub(crate) places: usize,
     /// Tasks that come from outside.
     pub(crate) global: GlobalQueue<T>,
     /// Tasks that have given way to all others.
@@ -109,34 +113,61 @@ pub(crate) struct TaskQueues<T> {
 }
 
 impl<T: Send + 'static> TaskQueues<T> {
-    pub(crate) fn new(processors: usize, now: Instant) -> Self {
-        let workers: Vec<Worker<T>> = (0..processors).map(|_| Worker::new()).collect();
-        let (global, yielded) = (GlobalQueue::new(), Injector::new());
-        let local = |(own, worker)| {
-            let age_order = AgeOrder::new(&yielded, &global);
-            Local::new(own, worker, Fairness::new(age_order, now))
-        };
-        Self {
-            processors: workers
-                .iter()
-                .map(|worker| Processor {
-                    stealer: worker.stealer(),
-                    counters: CachePadded::new(Counters::default()),
-                    guest: ShownTask::default(),
-                })
-                .collect(),
-            locals: Locals::new(workers.into_iter().enumerate().map(local)),
-            global,
-            yielded,
+    /// Makes the queues for up to `places` processors, of which `count` run from the start.
+    pub(crate) fn new(count: usize, places: usize, now: Instant) -> Self {
+        let mut queues = Self {
+            first: Box::default(),
+            rest: OnceLock::new(),
+            places,
+            global: GlobalQueue::new(),
+            yielded: Injector::new(),
             idle_priority: Injector::new(),
             source: SourceSlot::default(),
-            reach: CachePadded::new(AtomicUsize::new(0)),
+            reach: CachePadded::new(AtomicUsize::new(count)),
+        };
+        queues.first = queues.make(0..count, now);
+        queues
+    }
+
+    fn make(&self, numbers: Range<usize>, now: Instant) -> Box<[Processor<T>]> {
+        let made = numbers.map(|own| {
+            let age_order = AgeOrder::new(&self.yielded, &self.global);
+            let local = Local::new(own, Fairness::new(age_order, now));
+            Processor {
+                stealer: local.deque.stealer(),
+                counters: CachePadded::new(Counters::default()),
+                guest: ShownTask::default(),
+                local: CachePadded::new(UnsafeCell::new(local)),
+            }
+        });
+        made.collect()
+    }
+
+    /// The processor of that number, which may run.
+    #[inline]
+    pub(crate) fn processor(&self, number: usize) -> &Processor<T> {
+        match self.first.get(number) {
+            Some(processor) => processor,
+            None => &self.rest()[number - self.first.len()],
         }
+    }
+
+    fn rest(&self) -> &[Processor<T>] {
+        self.rest.get().map_or(&[], |rest| rest)
+    }
+
+    /// The local part of the processor that `permit` is for: one of the same pool.
+    #[inline]
+    pub(crate) fn local<'a>(&'a self, permit: &'a Permit) -> &'a Local<T> {
+        let local = &self.processor(permit.processor()).local;
+        // SAFETY: shared references only, and all of them on the thread that has the permit: see
+        // `Sync` of `Processor`.
+        local.with(|local| unsafe { &*local })
     }
 
     /// The counters of a processor.
     pub(crate) fn counters(&self, processor: usize) -> &Counters {
-        &self.processors[processor].counters
+        &self.processor(processor).counters
     }
 
     /// Takes an external task, unless a processor has tasks, which come first. The calling thread
@@ -145,7 +176,7 @@ impl<T: Send + 'static> TaskQueues<T> {
     /// searching, the other one may not search then, and it would sleep beside the rest.
     pub(crate) fn take_external_task(&self) -> Option<Found<T>> {
         let has_task = |processor: &Processor<T>| !processor.stealer.is_empty();
-        let any_has_tasks = || Local::<T>::HAS_TASKS && self.in_reach().iter().any(has_task);
+        let any_has_tasks = || Local::<T>::HAS_TASKS && self.in_reach().any(has_task);
         if !self.source.is_attached() || any_has_tasks() {
             return None;
         }
@@ -153,7 +184,11 @@ impl<T: Send + 'static> TaskQueues<T> {
     }
 
     /// Processors below `count` may run from now on.
-    pub(crate) fn reach(&self, count: usize) {
+    pub(crate) fn reach(&self, count: usize, now: Instant) {
+        let first = self.first.len();
+        if count > first {
+            self.rest.get_or_init(|| self.make(first..self.places, now));
+        }
         // ORDERING: Relaxed: such a processor runs only after this, so a thread that synchronises
         // with what it does sees this: a thief that looks into its deque, and the sleeper's second
         // look, by the fences of their handshake.
@@ -161,10 +196,15 @@ impl<T: Send + 'static> TaskQueues<T> {
     }
 
     /// The processors that may have run, and may have something in their deques.
-    #[inline]
-    pub(crate) fn in_reach(&self) -> &[Processor<T>] {
-        // ORDERING: Relaxed: see `reach`.
-        &self.processors[..self.reach.load(Ordering::Relaxed)]
+    pub(crate) fn in_reach(&self) -> impl Iterator<Item = &Processor<T>> + Clone {
+        let made = self.first.iter().chain(self.rest());
+        made.take(self.count_in_reach())
+    }
+
+    pub(crate) fn count_in_reach(&self) -> usize {
+        let made = self.first.len() + self.rest().len();
+        // ORDERING: Relaxed: see `reach`. A thread may hear of the reach before it hears of `rest`.
+        self.reach.load(Ordering::Relaxed).min(made)
     }
 }
 
@@ -181,7 +221,7 @@ impl<T: Send + 'static> TaskQueues<T> {
         };
         Local::<T>::HAS_TASKS
             && (!self.global.is_empty()
-                || self.in_reach().iter().enumerate().any(counts)
+                || self.in_reach().enumerate().any(counts)
                 || !self.yielded.is_empty()
                 || !self.idle_priority.is_empty())
     }
@@ -197,7 +237,7 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
     }
 
     fn evacuate(&self, permit: &Permit) -> bool {
-        let stealer = &self.processors[permit.processor()].stealer;
+        let stealer = &self.processor(permit.processor()).stealer;
         let mut moved = false;
         loop {
             match stealer.steal() {
@@ -298,70 +338,5 @@ impl<T: Send> GlobalQueue<T> {
     /// Returns whether all is gone that was before the mark.
     pub(crate) fn is_past(&self, mark: GlobalMark) -> bool {
         self.new.is_past(mark.new) && self.woken.is_past(mark.woken)
-    }
-}
-
-/// Tasks that have been found, and wait for their thread, which is busy or about to be woken. One
-/// lock for all: there are few.
-pub(crate) struct BoundTasks<T>(Mutex<BTreeMap<BoundId, VecDeque<T>>>);
-
-impl<T> Default for BoundTasks<T> {
-    fn default() -> Self {
-        Self(Mutex::new(BTreeMap::new()))
-    }
-}
-
-impl<T> BoundTasks<T> {
-    pub(crate) fn open(&self, id: BoundId) {
-        lock(&self.0).insert(id, VecDeque::new());
-    }
-
-    /// Queues a task behind the others of its thread.
-    ///
-    /// # Errors
-    /// The task, if its thread has been released.
-    pub(crate) fn push(&self, id: BoundId, task: T) -> Result<(), T> {
-        match lock(&self.0).get_mut(&id) {
-            None => Err(task),
-            Some(queue) => {
-                queue.push_back(task);
-                Ok(())
-            }
-        }
-    }
-
-    pub(crate) fn pop(&self, id: BoundId) -> Option<T> {
-        lock(&self.0).get_mut(&id)?.pop_front()
-    }
-
-    /// Returns how many wait for that thread, and what `name` calls the first ones.
-    pub(crate) fn waiting(
-        &self,
-        id: BoundId,
-        max_names: usize,
-        name: impl Fn(&T) -> Option<String>,
-    ) -> (usize, Vec<String>) {
-        let queues = lock(&self.0);
-        let queue = queues.get(&id);
-        let names = queue.into_iter().flatten().take(max_names);
-        (
-            queue.map_or(0, VecDeque::len),
-            names.filter_map(name).collect(),
-        )
-    }
-
-    /// Closes the queue of a thread that will run no more; returns the tasks that wait for it.
-    pub(crate) fn close(&self, id: BoundId) -> Option<VecDeque<T>> {
-        lock(&self.0).remove(&id)
-    }
-
-    /// Returns whether none waits for that thread; then, with `close`, none ever will.
-    pub(crate) fn is_done(&self, id: BoundId, close: bool) -> bool {
-        let mut queues = lock(&self.0);
-        let done = queues.get(&id).is_none_or(VecDeque::is_empty);
-        if done && close {
-            queues.remove(&id);
-        }
-        done
     }
 }

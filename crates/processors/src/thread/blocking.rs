@@ -59,10 +59,10 @@ impl<T: Send + 'static> Processors<T> {
         let handed_off = match current.machine(coordinator) {
             None => Err(permit),
             Some((machine, _)) => {
-                let processor = &queues.processors[permit.processor()];
+                let processor = queues.processor(permit.processor());
                 processor.guest.show(0);
                 coordinator.machine(machine).begin_blocking();
-                queues.locals.get(&permit).fair.clock.pause_in_turn();
+                queues.local(&permit).fair.clock.pause_in_turn();
                 if coordinator.control_word().is_surplus(permit.processor()) {
                     // Before it is given up: afterwards the counters may be another thread's.
                     processor.counters.retired.add(1);
@@ -119,7 +119,7 @@ impl<T: Send + 'static> Processors<T> {
     /// # Errors
     /// The system refuses the thread. The next call tries again.
     pub fn watch_long_turns(pool: &Arc<Self>) -> io::Result<()> {
-        let unparker = pool.shared.long_turns.unparker();
+        let unparker = &pool.shared.long_turns.unparker;
         Self::start_lookout(pool, "turns", unparker, |pool, parker| {
             let is_quiet = || pool.shared.queues.source.is_empty();
             if !pool.mark_long_turns() && pool.shared.long_turns.try_sleep(is_quiet) {
@@ -181,7 +181,7 @@ impl<T: Send + 'static> Processors<T> {
             && let Some(permit) = current.permit.take()
         {
             let until = (shared.clock)() + TURN_OF_TASKS;
-            let local = shared.queues.locals.get(&permit);
+            let local = shared.queues.local(&permit);
             local.fair.turn_of_tasks.set(Some(until));
             shared.coordinator.demand_queued_task(&permit);
             current.permit.set(Some(permit));

@@ -33,7 +33,7 @@ impl CallerRuns {
         let shared = &pool.shared;
         let coordinator = &shared.coordinator;
         let seen = coordinator.control_word().settled();
-        let processor = &shared.queues.processors[permit.processor()];
+        let processor = shared.queues.processor(permit.processor());
         let number = permit.processor();
         let place = OnceCell::new();
         let current = Current {
@@ -72,8 +72,7 @@ impl CallerRuns {
                     return;
                 }
                 let permit = current.permit.take();
-                next = (permit.as_ref())
-                    .and_then(|permit| shared.queues.locals.get(permit).deque.pop());
+                next = (permit.as_ref()).and_then(|permit| shared.queues.local(permit).deque.pop());
                 current.permit.set(permit);
             }
         };
@@ -103,7 +102,7 @@ impl CallerRuns {
         let Self { permit, lender } = self;
         let queues = &shared.queues;
         if let Some(task) = left
-            && let Err(task) = queues.locals.get(&permit).deque.try_push(task)
+            && let Err(task) = queues.local(&permit).deque.try_push(task)
         {
             queues.global.push(task);
         }
@@ -164,7 +163,7 @@ impl<T: Send + 'static> Processors<T> {
             && shared.coordinator.control_word().waiting() == 0;
         let (permit, lender) = may_visit.then(|| shared.coordinator.borrow_idle())??;
         let visit = CallerRuns { permit, lender };
-        if shared.queues.locals.get(&visit.permit).deque.is_empty() {
+        if shared.queues.local(&visit.permit).deque.is_empty() {
             return Some(visit);
         }
         visit.end(None, shared);

@@ -206,7 +206,7 @@ impl<T: Send + 'static> Processors<T> {
         }
         let _one_at_a_time = self.lock_running()?;
         let before = self.count();
-        self.shared.queues.reach(count);
+        self.shared.queues.reach(count, (self.shared.clock)());
         for processor in before..count {
             if !self.shared.coordinator.grow(processor, &self.shared.queues) {
                 return Err(match self.shared.coordinator.is_over() {

@@ -69,7 +69,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
 
     pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
         if let Some(processor) = self.current.processor() {
-            self.shared.queues.processors[processor].counters.run.add(1);
+            self.shared.queues.processor(processor).counters.run.add(1);
             self.runner.on_processor(processor, scratch);
         }
         let label = self.runner.label(&task);
@@ -214,7 +214,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     fn next(&self, control: ControlWord, seen: ControlWord) -> Next<T> {
         let shared = self.shared;
         let next = |permit: &Permit| {
-            let local = shared.queues.locals.get(permit);
+            let local = shared.queues.local(permit);
             if control != seen || control.is_surplus(permit.processor()) {
                 return Next::Attend;
             }
@@ -262,7 +262,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             unreachable!("a machine that runs tasks has a processor");
         };
         if coordinator.control_word().waiting() > 0 && coordinator.is_queued_task_due(&permit) {
-            let local = shared.queues.locals.get(&permit);
+            let local = shared.queues.local(&permit);
             let found = local.take_before_waiters(shared);
             if found.is_none() || local.fair.turn_of_tasks.get().is_none() {
                 coordinator.forget_returns(&permit);
@@ -283,7 +283,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         } else if control.waiting() > 0 {
             counters.handed_to_waiters.add(1);
             // What lies in the deque may be one that gave way, for which nobody was woken.
-            if !shared.queues.locals.get(&permit).deque.is_empty() {
+            if !shared.queues.local(&permit).deque.is_empty() {
                 coordinator.wake_one();
             }
             let kept = coordinator.hand_to_waiter(permit, machine);

@@ -39,7 +39,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             unreachable!("a machine that looks for work has a processor");
         };
         let shared = self.shared;
-        let local = shared.queues.locals.get(&permit);
+        let local = shared.queues.local(&permit);
         let first = match looks {
             true => local.next(shared, true),
             false => local.take_shared(shared).map(Found::Task),
@@ -48,7 +48,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let found = first
             .or_else(|| shared.queues.take_external_task())
             .or_else(|| {
-                searching = shared.coordinator.idle.try_start_searching(shared.count());
+                let active = shared.coordinator.control_word().active();
+                searching = shared.coordinator.idle.try_start_searching(active);
                 match searching {
                     true => self.spin(&permit),
                     // Others search, and look after the tasks: no reason to sleep beside one here.
@@ -69,8 +70,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     pub(crate) fn spin(&self, permit: &Permit) -> Option<Found<T>> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;
-        let local = shared.queues.locals.get(permit);
-        let (mut spinner, mut mode) = if shared.count() == 1 {
+        let local = shared.queues.local(permit);
+        let (mut spinner, mut mode) = if coordinator.control_word().active() == 1 {
             (AdaptiveSpinner::none(), StealMode::Take)
         } else {
             let spinner = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
@@ -119,12 +120,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         counters.parks.add(1);
         let mut watched = Vec::new();
         if Local::<T>::HAS_TASKS {
-            let local = shared.queues.locals.get(&permit);
+            let local = shared.queues.local(&permit);
             // What a burst of tasks took.
             local.deque.shrink_to(1024);
             local.fair.clock.pause();
             if searching && !shared.watch_interval.is_zero() {
-                let processors = shared.queues.in_reach().iter();
+                let processors = shared.queues.in_reach();
                 let run = processors.map(|processor| processor.counters.run.get());
                 watched = local.policy.ends_in_vain(run, |victim| {
                     victim != processor && coordinator.try_watch(victim, self.number)
@@ -178,7 +179,7 @@ fn mode_after(rounds: u32) -> StealMode {
 /// Returns, after an interval, whether the processor has run nothing since, or has a task and does
 /// not come for it.
 fn stands_still<T: Send + 'static>(watched: &mut Watched, shared: &Shared<T>) -> bool {
-    let victim = &shared.queues.processors[watched.victim];
+    let victim = shared.queues.processor(watched.victim);
     let run = victim.counters.run.get();
     if run == std::mem::replace(&mut watched.run, run) {
         return true;

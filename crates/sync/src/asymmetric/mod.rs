@@ -24,11 +24,8 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use crate::atomic::AtomicU64;
-
 #[cfg(feature = "std")]
 mod budget;
-mod compare;
 #[cfg(feature = "std")]
 mod heavy;
 #[cfg(feature = "std")]
@@ -43,22 +40,6 @@ pub use crate::refused::Refused;
 #[inline(always)]
 pub fn light() {
     compiler_fence(Ordering::SeqCst);
-}
-
-/// Loads `word`, Relaxed, and returns whether `value` is below it. For this load it is a [`light`]
-/// fence: earlier stores stay before it.
-///
-/// The compiler may move other loads across, and so keep loaded values in registers; across `light`
-/// it may not.
-#[inline(always)]
-pub fn light_is_below(value: u64, word: &AtomicU64) -> bool {
-    compare::is_below(value, word)
-}
-
-/// As [`light_is_below`], but returns whether `value` is at least `word`.
-#[inline(always)]
-pub fn light_is_at_least(value: u64, word: &AtomicU64) -> bool {
-    compare::is_at_least(value, word)
 }
 
 #[cfg(not(feature = "std"))]

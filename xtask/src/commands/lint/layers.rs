@@ -36,13 +36,13 @@ pub(crate) fn primitives() -> Result<Vec<String>> {
 /// The programs, which may have any dependencies outside the workspace.
 const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
 
-/// Dependencies that a library may have besides: stacks of one's own are a matter of assembler, per
-/// processor; and the transport is a client of somebody else's server; what others read of a
-/// scheduler has to be in their forms. Of these, what is no crate of its own is a feature that
-/// nobody has by default.
+/// Dependencies that a library may have besides: stacks of one's own are a matter of assembler and
+/// signals; the transport is a client of somebody else's server; what others read of a scheduler
+/// has to be in their forms. What is no crate of its own is a feature that nobody has by default.
 const FOREIGN: &[(&str, &str)] = &[
     ("filch-actors", "serde"),
     ("filch-engine", "corosensei"),
+    ("filch-engine", "libc"),
     ("filch-metrics", "prometheus-client"),
     ("filch-nats", "async-nats"),
     ("filch-nats", "futures-util"),

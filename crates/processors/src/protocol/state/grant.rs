@@ -8,9 +8,7 @@ use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use filch_parker::{Parker, Unparker};
-use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use filch_sync::cell::UnsafeCell;
 
 /// The right to run on one processor. There is one for each processor, wherever it is at the
 /// moment: with a machine, as an entry of the idle stack, in a machine's grant, or inactive under
@@ -46,30 +44,6 @@ impl Permit {
     /// Gives the right up, to the thread that is told the number.
     pub fn into_number(self) -> usize {
         self.processor
-    }
-}
-
-/// The local part of each processor: only the thread with its permit reaches it.
-pub(crate) struct Locals<L>(Box<[CachePadded<UnsafeCell<L>>]>);
-
-// SAFETY: an `L` is reached through `get` alone, with the permit of its processor borrowed for as
-// long. There is one such permit, and it is not Sync: one thread has it at a time. From thread to
-// thread it goes by one of the edges that ARCHITECTURE.md lists (idle stack, grant, lock), each of
-// which is a happens-before edge; so `L` must be Send, and need not be Sync.
-unsafe impl<L: Send> Sync for Locals<L> {}
-
-impl<L> Locals<L> {
-    pub(crate) fn new(locals: impl IntoIterator<Item = L>) -> Self {
-        let pad = |local| CachePadded::new(UnsafeCell::new(local));
-        Self(locals.into_iter().map(pad).collect())
-    }
-
-    /// The local part of the processor that `permit` is for: one of the same pool.
-    #[inline]
-    pub(crate) fn get<'a>(&'a self, permit: &'a Permit) -> &'a L {
-        // SAFETY: shared references only, and all of them on the thread that has the permit: see
-        // `Sync` above.
-        self.0[permit.processor].with(|local| unsafe { &*local })
     }
 }
 

@@ -13,7 +13,7 @@ pub struct LongTurns {
     /// `true` while that thread sleeps, until something is put into the source.
     asleep: CachePadded<AtomicBool>,
     /// The unparker of that thread, once it is there.
-    unparker: OnceLock<Unparker>,
+    pub unparker: OnceLock<Unparker>,
     /// For each processor, `true` if it has been in the same task or external task for long.
     overdue: Box<[AtomicBool]>,
     /// The number of these that are to make way.
@@ -29,11 +29,6 @@ impl LongTurns {
             overdue: (0..processors).map(|_| AtomicBool::new(false)).collect(),
             wanted: AtomicUsize::new(0),
         }
-    }
-
-    /// The unparker of that thread, once it is there.
-    pub fn unparker(&self) -> &OnceLock<Unparker> {
-        &self.unparker
     }
 
     /// Announces that the thread is about to sleep, and returns whether it should: not if

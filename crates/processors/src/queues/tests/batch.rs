@@ -16,7 +16,7 @@ fn what_comes_along_is_prefetched_before_the_first_runs() {
     let prefetch = |&task: &usize| PREFETCHED.with_borrow_mut(|tasks| tasks.push(task));
     world.shared.prefetch = prefetch;
     world.add(5, Kind::Once(MICRO), 0);
-    let local = world.shared.queues.locals.get(&world.permits[0]);
+    let local = world.shared.queues.local(&world.permits[0]);
     assert_eq!(local.take_global(&world.shared, 3), Some(0));
     assert_eq!(PREFETCHED.take(), [1, 2, 3]);
     let next = local.next(&world.shared, true);

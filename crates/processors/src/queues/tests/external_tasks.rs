@@ -113,7 +113,7 @@ fn a_search_steals_before_it_asks_the_source() {
     let mut world = World::new(2);
     attach(&world, 20);
     world.add(2, Kind::Pair(MICRO), 1);
-    let thief = world.shared.queues.locals.get(&world.permits[0]);
+    let thief = world.shared.queues.local(&world.permits[0]);
     let search = |mode| thief.search(&world.shared, mode);
     assert!(matches!(search(StealMode::Spare), Some(Found::Task(0))));
     assert!(matches!(
@@ -135,7 +135,7 @@ fn an_external_task_takes_no_search_unless_there_is_a_task() {
     assert!(world.shared.queues.take_external_task().is_none());
     attach(&world, 20);
     world.add(1, Kind::Pair(MICRO), 1);
-    let second = world.shared.queues.locals.get(&world.permits[1]);
+    let second = world.shared.queues.local(&world.permits[1]);
     assert!(world.shared.queues.take_external_task().is_none());
     assert_eq!(second.deque.pop(), Some(0));
     assert!(matches!(

@@ -13,9 +13,10 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::protocol::{Coordinator, LongTurns, Permit};
+use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::find_work::StealMode;
 use crate::queues::source::{self, Found};
-use crate::queues::task_queues::{BoundTasks, Shared, TaskQueues};
+use crate::queues::task_queues::{Shared, TaskQueues};
 
 thread_local! {
     static ELAPSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
@@ -69,8 +70,7 @@ impl World {
     fn new(processors: usize) -> Self {
         ELAPSED.set(Duration::ZERO);
         let coordinator = Coordinator::new(processors, processors, processors, 0);
-        let queues = TaskQueues::new(processors, now());
-        queues.reach(processors);
+        let queues = TaskQueues::new(processors, processors, now());
         coordinator.start(processors, 1, &queues).unwrap();
         let permits = (0..processors)
             .map(|_| coordinator.take_idle().unwrap().0)
@@ -80,7 +80,7 @@ impl World {
             shared: Shared {
                 queues,
                 coordinator,
-                bound_tasks: BoundTasks::default(),
+                bound_tasks: BoundTasks(filch_sync::Mutex::default()),
                 long_turns: LongTurns::new(processors),
                 watch_interval: Duration::ZERO,
                 clock: now,
@@ -112,7 +112,7 @@ impl World {
             let task = self.task(kind);
             let queues = &self.shared.queues;
             match kind {
-                Kind::Pair(_) => queues.locals.get(&self.permits[processor]).deque.push(task),
+                Kind::Pair(_) => queues.local(&self.permits[processor]).deque.push(task),
                 Kind::Yielder(_) => queues.yielded.push(task),
                 Kind::Comer(_) | Kind::Once(_) => queues.global.push(task),
             }
@@ -136,7 +136,7 @@ impl World {
                 self.add(1, Kind::Once(length), 0);
             }
             ELAPSED.set(time);
-            let local = self.shared.queues.locals.get(&self.permits[processor]);
+            let local = self.shared.queues.local(&self.permits[processor]);
             let found = local
                 .next(&self.shared, true)
                 .or_else(|| self.shared.queues.take_external_task())
@@ -164,7 +164,7 @@ impl World {
                 }
             };
             self.spend(processor, length);
-            let local = self.shared.queues.locals.get(&self.permits[processor]);
+            let local = self.shared.queues.local(&self.permits[processor]);
             match self.kinds[task] {
                 Kind::Yielder(_) | Kind::Comer(_) => self.shared.queues.yielded.push(task),
                 Kind::Pair(_) => local.deque.push(task),

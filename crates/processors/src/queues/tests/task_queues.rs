@@ -10,12 +10,11 @@ use crate::queues::task_queues::{GlobalQueue, TaskQueues};
 
 #[test]
 fn only_a_watched_processors_only_task_does_not_count() {
-    let queues = TaskQueues::new(2, Instant::now());
-    queues.reach(2);
+    let queues = TaskQueues::new(2, 2, Instant::now());
     let coordinator = Coordinator::new(2, 1, 1, 0);
     coordinator.start(1, 1, &queues).unwrap();
     let (permit, _) = coordinator.take_idle().unwrap();
-    let local = queues.locals.get(&permit);
+    let local = queues.local(&permit);
     assert!(!queues.exists());
     local.deque.push("one");
     assert!(queues.exists() && queues.exists_beside(|watched| watched == 1));
@@ -27,7 +26,7 @@ fn only_a_watched_processors_only_task_does_not_count() {
 
 #[test]
 fn what_is_in_no_deque_always_counts() {
-    let queues = TaskQueues::new(1, Instant::now());
+    let queues = TaskQueues::new(1, 1, Instant::now());
     for push in [GlobalQueue::push, GlobalQueue::push_woken] {
         push(&queues.global, ());
         assert!(queues.exists_beside(|_| true));
