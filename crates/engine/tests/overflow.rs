@@ -1,9 +1,8 @@
 //! A fiber that needs more stack than it has ends the program and names its worker; other faults
 //! end as they do without an engine. Each test runs its program in a process of its own.
 //!
-//! Under AddressSanitizer the handler that was there before is the sanitizer's, and reports. Under
-//! ThreadSanitizer threads have no stack for a handler.
-#![cfg(all(unix, not(filch_tsan)))]
+//! Under AddressSanitizer the handler that was there before is the sanitizer's, and reports.
+#![cfg(unix)]
 
 use std::ffi::{c_int, c_void};
 use std::os::unix::process::ExitStatusExt;

@@ -1,7 +1,5 @@
 //! Values of 64 KiB on stacks of 1 MiB, where nothing is optimised. Each move from function to
-//! function takes the value's size of stack: a failure is a stack overflow. ThreadSanitizer's
-//! frames are larger.
-#![cfg(not(filch_tsan))]
+//! function takes the value's size of stack: a failure is a stack overflow.
 
 use std::marker::PhantomData;
 use std::thread;
@@ -45,7 +43,7 @@ fn on_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn a_message() {
+fn a_message_of_64_kib() {
     type P = Carries<(), Large, ()>;
     let scheduler = builder::<P>().build().unwrap();
     let step = |_: &Context<'_, P>, events: Events<'_, P>, out: &mut StepOutput<P>| {
@@ -69,7 +67,7 @@ fn a_message() {
 }
 
 #[test]
-fn an_input() {
+fn an_input_of_64_kib() {
     type P = Carries<Large, (), ()>;
     let scheduler = builder::<P>().build().unwrap();
     let step = |_: &Context<'_, P>, _: Events<'_, P>, out: &mut StepOutput<P>| {
@@ -82,7 +80,7 @@ fn an_input() {
 }
 
 #[test]
-fn a_reply() {
+fn a_reply_of_64_kib() {
     type P = Carries<(), (), Large>;
     let answer = |(), completion: Completion<P>| {
         let reply = large();

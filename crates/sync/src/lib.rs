@@ -15,8 +15,6 @@ pub mod panic;
 mod plain_cell;
 #[cfg(target_has_atomic = "64")]
 mod refused;
-#[cfg(filch_tsan)]
-mod watched;
 
 #[cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 #[path = "std.rs"]

@@ -47,11 +47,8 @@ pub mod hint {
 #[cfg(feature = "alloc")]
 pub use alloc::sync::Arc;
 
-#[cfg(all(feature = "std", not(filch_tsan)))]
+#[cfg(feature = "std")]
 pub use std::sync::{Condvar, Mutex, MutexGuard};
-
-#[cfg(filch_tsan)]
-pub use crate::watched::{Condvar, Mutex, MutexGuard};
 
 /// Waits on `condvar` with `guard`, which locks `mutex`, until a notification, a spurious wake-up
 /// the `deadline`, if there is one. Returns the lock, and whether the deadline has passed.

@@ -15,9 +15,7 @@ use crate::commands::sanitize::{self, Sanitizer};
 use crate::commands::{book, lint, package, rayon, road, test, weigh};
 use crate::support::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{
-    BESIDE, cargo_in, other_toolchain, run_within, runs, target_directory,
-};
+use crate::support::process::{BESIDE, cargo_in, of_toolchain, run_within, runs, target_directory};
 use crate::support::stages::Stages;
 use crate::support::tally::Tally;
 
@@ -165,7 +163,7 @@ fn add_builds(workspace: &Workspace, stages: &mut Stages) -> Result<()> {
     let packages = || workspace.published();
     let oldest = packages().filter_map(|package| package.rust_version.as_deref());
     const OLDEST: &str = "the oldest toolchain that is promised";
-    if let Some(mut check) = other_toolchain(oldest.max().unwrap_or_default()) {
+    if let Some(mut check) = of_toolchain(oldest.max().unwrap_or_default(), "cargo") {
         check.env("CARGO_TARGET_DIR", target_directory("oldest"));
         check.arg("check");
         check.args(packages().flat_map(|package| ["--package", &package.name]));

@@ -49,9 +49,9 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// cargo of another toolchain, if it is installed: `nightly`, or `1.88` for the newest of that
-/// series.
-pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
+/// A program of another toolchain, if that is installed: of `nightly`, or of `1.88` for the newest
+/// of that series.
+pub(crate) fn of_toolchain(name: &str, program: &str) -> Option<Command> {
     let mut list = Command::new("rustup");
     let listed = list.args(["toolchain", "list"]).output().ok()?;
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
@@ -61,7 +61,7 @@ pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
     };
     let toolchain = listed.split_whitespace().filter(is_of_series).max()?;
     let mut command = Command::new("rustup");
-    command.args(["run", toolchain, "cargo"]);
+    command.args(["run", toolchain, program]);
     command.current_dir(root());
     // This program was started by the pinned cargo, which points its children to itself.
     for variable in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN"] {

@@ -10,6 +10,10 @@
 //! thread runs, else 1 to 2 µs, or 9 on a virtual machine; the interrupted threads stand still for
 //! half of that. Use it on a rare path whose partner is a frequent one.
 //!
+//! The pair decides which thread may touch data; it does not hand data over. What one thread wrote
+//! for another still has to come by Release and Acquire, and so ThreadSanitizer, which takes
+//! neither fence for an edge, sees every edge that there is.
+//!
 //! | system | heavy fence |
 //! |---|---|
 //! | Linux on x86-64 and `AArch64`, with the feature `std` | `membarrier`, private expedited |

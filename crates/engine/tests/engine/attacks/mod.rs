@@ -154,13 +154,16 @@ fn attack(moment: &Moment, from: From, (name, waits, call): (&str, Waits, Call))
             until(|| victim.stage() == stage && (stage != Stage::Gone || victim.exit().is_some()));
             scene.engine.broadcast(Poke);
         }
-        // Calls that come again and again hit each stage up to the end.
+        // Calls that come again and again hit each stage up to the end. Each may add a worker, and
+        // the engine ends them all: not more than it can in time.
         Aim::Passing => {
             thread::spawn(move || {
                 shot.scene.has_begun.store(true, Ordering::Relaxed);
-                while shot.scene.victim().exit().is_none() {
+                let has_left = || shot.scene.victim().exit().is_some();
+                (0..16_000).take_while(|_| !has_left()).for_each(|_| {
                     call(&shot.scene);
-                }
+                });
+                until(has_left);
                 shot.make();
             });
             until(|| victim.stage() >= Stage::Runs);
