@@ -148,17 +148,20 @@ fn environment(
     Ok(variables.map(|it| (it.name, it.value)).collect())
 }
 
-/// Returns the action's time limit, at most `most`; `most` if it gives none, or zero.
+/// Returns the action's time limit; `most` if it gives none, or zero. One above `most` is refused,
+/// as the API says.
 pub(super) fn time_limit(action: &Action, most: Duration) -> Result<Duration, RunError> {
     let Some(timeout) = &action.timeout else {
         return Ok(most);
     };
     let seconds = u64::try_from(timeout.seconds);
-    match (seconds, u32::try_from(timeout.nanos)) {
-        (Ok(0), Ok(0)) => Ok(most),
-        (Ok(seconds), Ok(nanos @ 0..1_000_000_000)) => Ok(most.min(Duration::new(seconds, nanos))),
-        _ => Err(RunError::Refused(format!(
-            "{timeout:?} is not a time limit"
-        ))),
-    }
+    let why = match (seconds, u32::try_from(timeout.nanos)) {
+        (Ok(0), Ok(0)) => return Ok(most),
+        (Ok(seconds), Ok(nanos @ 0..1_000_000_000)) => match Duration::new(seconds, nanos) {
+            limit if limit <= most => return Ok(limit),
+            limit => format!("it asks for {limit:?}, but the most here is {most:?}"),
+        },
+        _ => format!("{timeout:?} is not a time limit"),
+    };
+    Err(RunError::Refused(why))
 }

@@ -22,7 +22,7 @@ use crate::reapi::{Action, ActionResult, ExecutedActionMetadata};
 /// The limits of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Limits {
-    /// The most seconds that an action may run, whatever its own limit is
+    /// The most seconds that an action may run; one that asks for more is refused
     #[arg(long = "time-limit", value_name = "SECONDS", default_value = "3600")]
     #[arg(value_parser = seconds)]
     pub time: Duration,

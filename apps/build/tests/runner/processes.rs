@@ -179,25 +179,34 @@ async fn a_time_limit_kills_all_processes() {
     let script = format!("sleep 1000 & echo $$ $! > {}; wait", pids.display());
     let command = bench.message(&sh(&script)).await;
     let root = bench.message(&Directory::default()).await;
-    let run = async |bench: &Bench, seconds, nanos| {
+    let run = async |bench: &Bench, timeout: Option<(i64, i32)>| {
+        let timeout = timeout.map(|(seconds, nanos)| protobuf::Duration { seconds, nanos });
         let action = Action {
             command_digest: Some(command.into()),
             input_root_digest: Some(root.into()),
-            timeout: Some(protobuf::Duration { seconds, nanos }),
+            timeout,
             ..Action::default()
         };
         bench.run(bench.message(&action).await).await
     };
-    // Both its own limit and the worker's end it.
-    for (seconds, nanos) in [(0, 200_000_000), (1000, 0)] {
-        let result = run(&bench, seconds, nanos).await;
+    let limit = Some((0, 200_000_000));
+    // Its own limit ends it; so does the worker's, if it gives none or the same.
+    for timeout in [limit, None, Some((0, 0)), limit] {
+        let result = run(&bench, timeout).await;
         refused(result, Code::DeadlineExceeded, "longer than 200ms");
         assert_dead(&pids);
         bench.limits.time = Duration::from_millis(200);
     }
-    let result = run(&bench, -1, 0).await;
-    refused(result, Code::InvalidArgument, "not a time limit");
-    fs::remove_file(pids).unwrap();
+    fs::remove_file(&pids).unwrap();
+    for (timeout, why) in [
+        ((0, 200_000_001), "the most here is 200ms"),
+        ((i64::MAX, 0), "the most here is 200ms"),
+        ((-1, 0), "not a time limit"),
+    ] {
+        let result = run(&bench, Some(timeout)).await;
+        refused(result, Code::InvalidArgument, why);
+    }
+    assert!(!pids.exists(), "it ran");
 }
 
 #[tokio::test]
