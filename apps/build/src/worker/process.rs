@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Child, ExitStatus, Stdio};
 use std::time::Duration;
 
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -166,12 +167,15 @@ fn find(command: &Command, directory: &Path) -> io::Result<PathBuf> {
     let mut variables = command.environment.iter();
     let path = variables.find(|(name, _)| name == "PATH");
     let path = path.map_or(PATH, |(_, value)| value);
-    let mut candidates = path
+    let candidates = path
         .split(':')
         .map(|folder| directory.join(folder).join(name));
-    let is_program = |path: &PathBuf| path.is_file();
+    let files: Vec<_> = candidates.filter(|path| path.is_file()).collect();
+    // As `execvp`: one that may not be run is taken for its error, if there is no other.
+    let may_run = |path: &&PathBuf| access(*path, Access::EXEC_OK).is_ok();
+    let found = files.iter().find(may_run).or(files.first());
     let not_found = || io::Error::new(io::ErrorKind::NotFound, format!("it is not in {path}"));
-    candidates.find(is_program).ok_or_else(not_found)
+    found.cloned().ok_or_else(not_found)
 }
 
 /// One of the streams that a process writes.

@@ -5,7 +5,8 @@ use std::future;
 
 use filch_build::digest::Digest;
 use filch_build::reapi::{
-    Action, ActionResult, Command, Directory, FileNode, SymlinkNode, command::EnvironmentVariable,
+    Action, ActionResult, Command, Directory, DirectoryNode, FileNode, SymlinkNode,
+    command::EnvironmentVariable,
 };
 use filch_build::storage::Blobs;
 use filch_build::worker::{Limits, RunError, Runner};
@@ -128,6 +129,14 @@ pub(crate) fn files(files: &[FileNode]) -> Directory {
     Directory {
         files: files.to_vec(),
         ..Directory::default()
+    }
+}
+
+/// Stores a folder; makes its node.
+pub(crate) async fn folder(bench: &Bench, name: &str, directory: &Directory) -> DirectoryNode {
+    DirectoryNode {
+        name: name.to_owned(),
+        digest: Some(bench.message(directory).await.into()),
     }
 }
 

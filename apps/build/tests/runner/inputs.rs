@@ -9,14 +9,7 @@ use proptest::test_runner::TestRunner;
 use prost::Message;
 use tonic::Code;
 
-use crate::actions::{Bench, files, link, refused, sh, stdout};
-
-async fn folder(bench: &Bench, name: &str, directory: &Directory) -> DirectoryNode {
-    DirectoryNode {
-        name: name.to_owned(),
-        digest: Some(bench.message(directory).await.into()),
-    }
-}
+use crate::actions::{Bench, files, folder, link, refused, sh, stdout};
 
 fn folders(directories: Vec<DirectoryNode>) -> Directory {
     Directory {

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::oneshot;
 use tonic::Code;
 
-use crate::actions::{Bench, refused, sh, stderr, stdout, variable};
+use crate::actions::{Bench, folder, refused, sh, stderr, stdout, variable};
 
 #[tokio::test]
 async fn an_exit_code_is_a_result() {
@@ -88,6 +88,32 @@ async fn a_program_is_found_as_the_action_says() {
         let why = format!("the program {program:?} cannot be started");
         refused(result, Code::InvalidArgument, &why);
     }
+}
+
+/// As with `execvp`: what may not be run is not what is looked for.
+#[tokio::test]
+async fn the_search_goes_on_past_what_may_not_be_run() {
+    let bench = Bench::new();
+    let mut closed = bench.tool("exit 1").await;
+    closed.files[0].is_executable = false;
+    let open = bench.tool("exit 7").await;
+    let below = [
+        folder(&bench, "a", &closed).await,
+        folder(&bench, "b", &open).await,
+    ];
+    let root = Directory {
+        directories: below.to_vec(),
+        ..Directory::default()
+    };
+    let command = |path: &str| Command {
+        arguments: vec!["tool".to_owned()],
+        environment_variables: vec![variable("PATH", path)],
+        ..Command::default()
+    };
+    let result = bench.command(&command("a:b:/bin"), &root).await.unwrap();
+    assert_eq!(result.exit_code, 7);
+    let result = bench.command(&command("a"), &root).await;
+    refused(result, Code::InvalidArgument, "Permission denied");
 }
 
 #[tokio::test]
