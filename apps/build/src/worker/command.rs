@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::error::RunError;
 use super::inputs::Inputs;
-use super::names::{check_path, ways};
+use super::names::{normal, ways};
 use crate::reapi::{self, Action, command::OutputDirectoryFormat};
 
 /// The command of an action, checked.
@@ -53,10 +53,8 @@ impl Command {
         if let Some(property) = command.output_node_properties.first() {
             return Err(format!("the node property {property:?} is not supported"));
         }
-        let directory = command.working_directory;
-        if !directory.is_empty() {
-            check_path(&directory).map_err(|why| format!("the working directory: {why}"))?;
-        }
+        let directory = normal(&command.working_directory);
+        let directory = directory.map_err(|why| format!("the working directory: {why}"))?;
         // As since version 2.1.
         let outputs = if !command.output_paths.is_empty() {
             vec![(command.output_paths, Kind::Any)]
@@ -118,10 +116,11 @@ impl Command {
 }
 
 fn check_outputs(mut outputs: Vec<Output>) -> Result<Vec<Output>, String> {
-    for output in &outputs {
+    for output in &mut outputs {
+        output.path = normal(&output.path).map_err(|why| format!("the output: {why}"))?;
         // The whole working directory.
-        if !(output.path.is_empty() && output.kind != Kind::File) {
-            check_path(&output.path).map_err(|why| format!("the output: {why}"))?;
+        if output.path.is_empty() && output.kind == Kind::File {
+            return Err("the output: a file without a name".to_owned());
         }
     }
     outputs.sort();

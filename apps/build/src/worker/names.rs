@@ -30,6 +30,20 @@ pub(crate) fn check_path(path: &str) -> Result<(), String> {
         .map_err(|why| format!("{path:?} is not a path: {why}"))
 }
 
+/// Takes the steps that lead nowhere out of a relative path, as some clients send `.`, `./f` and
+/// `d/`. Refuses what [`check_path`] refuses then, but for the empty path.
+pub(super) fn normal(path: &str) -> Result<String, String> {
+    if path.starts_with('/') {
+        return Err(format!("{path:?} is an absolute path"));
+    }
+    let steps = path.split('/').filter(|step| !matches!(*step, "" | "."));
+    let normal = steps.collect::<Vec<_>>().join("/");
+    if !normal.is_empty() {
+        check_path(&normal)?;
+    }
+    Ok(normal)
+}
+
 /// Lists the folders on the way to a path, and the path itself.
 pub(crate) fn ways(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices('/').map(|(end, _)| end);

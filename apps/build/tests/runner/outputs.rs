@@ -9,7 +9,7 @@ use prost::Message;
 use rustix::process::geteuid;
 use tonic::Code;
 
-use crate::actions::{Bench, files, refused, sh, stderr};
+use crate::actions::{Bench, files, folder, refused, sh, stderr};
 
 /// Runs a script without inputs that makes these outputs.
 async fn make(bench: &Bench, script: &str, outputs: &[&str]) -> Result<ActionResult, RunError> {
@@ -80,6 +80,44 @@ async fn clients_of_version_2_0_get_what_they_know() {
     for (script, part) in [("mkdir f", "is a folder"), ("printf 1 > d", "is a file")] {
         let result = bench.command(&command(script), &none).await;
         refused(result, Code::FailedPrecondition, part);
+    }
+}
+
+/// Some clients name the working directory as `.`, and what is in it as `./f` or `d/`.
+#[tokio::test]
+async fn paths_may_have_steps_that_lead_nowhere() {
+    let bench = Bench::new();
+    let inner = files(&[bench.file("given", "").await]);
+    let root = Directory {
+        directories: vec![folder(&bench, "in", &inner).await],
+        ..Directory::default()
+    };
+    let command = |directory: &str, outputs: &[&str]| Command {
+        working_directory: directory.to_owned(),
+        output_paths: outputs.iter().map(ToString::to_string).collect(),
+        ..sh("mkdir -p d && echo > f && echo > d/g")
+    };
+    let at_top = command(".", &["./f", "d/", "in//./given"]);
+    let result = bench.command(&at_top, &root).await.unwrap();
+    let kept = result.output_files.iter().map(|file| file.path.as_str());
+    assert_eq!(kept.collect::<Vec<_>>(), ["f", "in/given"]);
+    assert_eq!(result.output_directories[0].path, "d");
+
+    #[expect(deprecated, reason = "clients of version 2.0 use this field")]
+    let older = Command {
+        output_directories: vec![".".to_owned()],
+        ..command("./in/", &[])
+    };
+    for whole in [older, command("./in/", &["."])] {
+        let result = bench.command(&whole, &root).await.unwrap();
+        let [whole] = result.output_directories.as_slice() else {
+            panic!("{:?}", result.output_directories);
+        };
+        // As the API names the whole working directory.
+        assert_eq!(whole.path, "");
+        let tree: Tree = message(&bench, &whole.tree_digest).await;
+        let names = tree.root.unwrap().files.into_iter().map(|file| file.name);
+        assert_eq!(names.collect::<Vec<_>>(), ["f", "given"]);
     }
 }
 
