@@ -111,6 +111,10 @@ impl Cache {
             // Nobody needs the rest.
             return Ok(name.digest.size());
         }
+        if first.write_offset != 0 {
+            // A wrong one leaves parked what came.
+            check_offset(&first, self.uploads().taken(&name).unwrap_or(0))?;
+        }
         let mut writer = match self.uploads().resume(&name) {
             Some(parked) if first.write_offset > 0 => parked,
             _ => blobs.writer(name.digest).await?,
@@ -143,20 +147,14 @@ impl Cache {
             if !next.resource_name.is_empty() && next.resource_name != name {
                 return Err(invalid("a write of two resources"));
             }
-            if u64::try_from(next.write_offset).ok() != Some(writer.taken()) {
-                let (taken, said) = (writer.taken(), next.write_offset);
-                return Err(invalid(format_args!(
-                    "{taken} bytes came so far, but the next ones are said to be at {said}"
-                )));
-            }
+            check_offset(&next, writer.taken())?;
             writer.write(next.data.into()).await?;
-            let finished = next.finish_write;
+            if next.finish_write {
+                // The client may wait for the answer before it closes its half of the stream.
+                return Ok(End::Finished);
+            }
             next = match self.message(requests).await {
-                Ok(Some(_)) if finished => {
-                    return Err(invalid("bytes after the end of a write"));
-                }
                 Ok(Some(message)) => message,
-                Ok(None) if finished => return Ok(End::Finished),
                 Ok(None) => return Ok(End::Open),
                 Err(status) if status.code() == tonic::Code::DeadlineExceeded => {
                     return Err(status);
@@ -180,6 +178,16 @@ impl Cache {
             self.uploads().park(name, writer);
         }
     }
+}
+
+fn check_offset(next: &WriteRequest, taken: u64) -> Result<(), Status> {
+    let said = next.write_offset;
+    if u64::try_from(said) == Ok(taken) {
+        return Ok(());
+    }
+    Err(invalid(format_args!(
+        "{taken} bytes came so far, but the next ones are said to be at {said}"
+    )))
 }
 
 fn refused(error: NotAResource) -> Status {

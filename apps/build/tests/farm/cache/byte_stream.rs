@@ -96,6 +96,19 @@ async fn what_is_there_need_not_be_sent() {
     assert_eq!(server.upload(vec![empty]).await.unwrap(), 0);
 }
 
+/// Some clients wait for the answer before they close their half of the stream.
+#[tokio::test]
+async fn an_upload_ends_where_its_client_says_so() {
+    let server = start().await;
+    for bytes in [noise(100, 9), noise(3 << 20, 10)] {
+        let size = bytes.len() as i64;
+        let open = stream::iter(of(&bytes, 1 << 20)).chain(stream::pending());
+        let answer = soon(server.bytes().write(open)).await.unwrap();
+        assert_eq!(answer.into_inner().committed_size, size);
+        assert_eq!(committed(&server, Digest::of(&bytes)).await, (size, true));
+    }
+}
+
 #[tokio::test]
 async fn an_upload_that_breaks_is_resumed() {
     let server = start().await;
@@ -120,6 +133,11 @@ async fn an_upload_may_come_in_several_streams() {
     let mut messages = of(&bytes, 1000);
     let last = messages.split_off(2);
     assert_eq!(server.upload(messages.clone()).await.unwrap(), 2000);
+    assert_eq!(committed(&server, digest).await, (2000, false));
+    // A wrong offset is refused, and loses nothing of what came.
+    let wrong = vec![write(digest, 1000, &bytes[1000..2000], false)];
+    let answer = server.upload(wrong).await;
+    refused(answer, Code::InvalidArgument, "2000 bytes came so far");
     assert_eq!(committed(&server, digest).await, (2000, false));
     // It starts from the beginning: what came before is forgotten.
     let first = messages[..1].to_vec();
@@ -203,7 +221,7 @@ async fn uploads_that_lie_store_nothing() {
         (renamed(larger), "are those of"),
         (renamed(smaller), "more bytes than"),
         (renamed(sized(i64::MAX as u64)), "8388608 bytes at most"),
-        (changed(1, &|it| it.finish_write = true), "after the end"),
+        (changed(1, &|it| it.finish_write = true), "are those of"),
         (changed(1, &|it| it.write_offset += 1), "said to be at"),
         (changed(0, &|it| it.write_offset = -1), "said to be at"),
         (changed(0, &|it| it.write_offset = 1 << 20), "said to be at"),
