@@ -97,8 +97,9 @@ pub(super) struct Shared {
 
 #[derive(Debug)]
 struct Runs {
+    /// Those that others may share, by their actions.
     pending: HashMap<Digest, Arc<Run>>,
-    /// The pending runs, and those that ended a moment ago.
+    /// All pending runs, and those that ended a moment ago.
     named: HashMap<String, Arc<Run>>,
     /// The coordinator's start in nanoseconds, a part of all names: they hold for one life of it.
     life: u128,
@@ -140,7 +141,7 @@ impl Farm {
 
     /// Returns the result of the action: from the cache, unless that is to be skipped, or from a
     /// worker. All that ask for one action at the same time share one run, unless it is not to be
-    /// cached: then they run one by one. `invocation` is the build that asks.
+    /// cached. `invocation` is the build that asks.
     ///
     /// If everybody who waits goes away, the action is cancelled after a while.
     ///
@@ -184,23 +185,13 @@ impl Farm {
                 "{digest} is not the message of an action: {error}"
             ))
         })?;
-        loop {
-            let mut pending = match shared.join(digest) {
-                Ok(run) => {
-                    let executing = Executing::new(Arc::clone(&run), false);
-                    run.add_build(&shared.builds, &invocation.id);
-                    tokio::spawn(Arc::clone(shared).drive(run, action, message));
-                    return Ok(executing);
-                }
-                Err(executing) => executing,
-            };
-            // The API forbids that these share a run; they run one after another.
-            if !action.do_not_cache {
-                pending.run.add_build(&shared.builds, &invocation.id);
-                return Ok(pending);
-            }
-            let _ = pending.outcome().await;
+        let (executing, is_new) = shared.join(digest, action.do_not_cache);
+        let run = &executing.run;
+        run.add_build(&shared.builds, &invocation.id);
+        if is_new {
+            tokio::spawn(Arc::clone(shared).drive(Arc::clone(run), action, message));
         }
+        Ok(executing)
     }
 
     /// Returns a wait for the operation of that name, if it is pending or ended a moment ago.
@@ -240,17 +231,20 @@ impl Farm {
 }
 
 impl Shared {
-    /// Returns a new run of the action, or a wait for the one that is pending.
-    fn join(&self, action: Digest) -> Result<Arc<Run>, Executing> {
+    /// Returns a wait for the pending run of the action, or for a new one, and true if it is new.
+    /// The API forbids that others share a run that is `alone`.
+    fn join(&self, action: Digest, alone: bool) -> (Executing, bool) {
         let mut runs = self.runs();
-        if let Some(run) = runs.pending.get(&action) {
+        if !alone && let Some(run) = runs.pending.get(&action) {
             // The count of waiters rises under the lock, so that the run is not abandoned now.
-            return Err(Executing::new(Arc::clone(run), false));
+            return (Executing::new(Arc::clone(run), false), false);
         }
         let run = Run::new(action, runs.name(action), Stage::Queued);
-        runs.pending.insert(action, Arc::clone(&run));
+        if !alone {
+            runs.pending.insert(action, Arc::clone(&run));
+        }
         runs.named.insert(run.name.clone(), Arc::clone(&run));
-        Ok(run)
+        (Executing::new(run, false), true)
     }
 
     /// Brings the run to its end.
@@ -258,7 +252,7 @@ impl Shared {
         let do_not_cache = action.do_not_cache;
         let outcome = contained(self.outcome(&run, action, message)).await;
         let outcome = outcome.unwrap_or_else(|defect| {
-            run.cancel(|| drop(self.scheduler.withdraw_job(run.action)));
+            run.cancel(|| drop(self.scheduler.withdraw_job(run.job)));
             Err(Failure::new(Code::Internal, defect))
         });
         if let Ok(result) = &outcome
@@ -313,7 +307,7 @@ impl Shared {
             run: Arc::clone(run),
             prepared: Arc::new(prepared),
         };
-        let job = Job::with_dependencies(run.action, near, work);
+        let job = Job::with_dependencies(run.job, near, work);
         match self.scheduler.schedule_job(job).await {
             Ok(outcome) => Outcome::clone(&outcome),
             Err(_) => Err(Failure::stopped()),
@@ -335,9 +329,9 @@ impl Shared {
         if *run.waiting.borrow() > 0 {
             return false;
         }
-        let ended = run.cancel(|| drop(self.scheduler.withdraw_job(run.action)));
+        let ended = run.cancel(|| drop(self.scheduler.withdraw_job(run.job)));
         if ended {
-            runs.pending.remove(&run.action);
+            runs.forget(run);
         }
         ended
     }

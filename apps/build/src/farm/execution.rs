@@ -151,15 +151,6 @@ impl Executing {
         self.begun = true;
         self.stages.borrow_and_update().clone()
     }
-
-    /// Waits for the outcome.
-    pub async fn outcome(&mut self) -> Outcome {
-        loop {
-            if let Stage::Completed(outcome) = self.stage().await {
-                return outcome;
-            }
-        }
-    }
 }
 
 impl Drop for Executing {

@@ -44,6 +44,8 @@ pub enum Stage {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) action: Digest,
+    /// The name of its job in the scheduler, where an action may have several runs.
+    pub(super) job: Digest,
     /// The name of the operation, by which a client finds it again.
     pub(super) name: String,
     pub(super) stage: watch::Sender<Stage>,
@@ -74,7 +76,7 @@ pub(super) struct Work {
 }
 
 impl PartialEq for Work {
-    /// Compares runs: an action is scheduled once at a time.
+    /// Compares runs: a job is scheduled once at a time.
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.run, &other.run)
     }
@@ -84,6 +86,7 @@ impl Run {
     pub(super) fn new(action: Digest, name: String, stage: Stage) -> Arc<Self> {
         Arc::new(Self {
             action,
+            job: Digest::of(name.as_bytes()),
             name,
             stage: watch::Sender::new(stage),
             waiting: watch::Sender::new(0),

@@ -292,14 +292,14 @@ impl Session {
             let not = format!("Done for run {number}, which is not one that this worker runs");
             return Err(Status::invalid_argument(not));
         };
-        let (scheduler, id, action) = (&self.shared.scheduler, self.id, work.run.action);
+        let (scheduler, id, job) = (&self.shared.scheduler, self.id, work.run.job);
         match done.outcome {
             Some(done::Outcome::Result(bytes)) => match self.check(number, bytes).await? {
                 Some(result) => {
                     work.run.end(|| {
-                        drop(scheduler.on_job_complete(id, action, Ok(Arc::new(result))));
-                        // The artifact is the action: the worker announces its blobs itself.
-                        drop(scheduler.remove_artifact(id, action));
+                        drop(scheduler.on_job_complete(id, job, Ok(Arc::new(result))));
+                        // The artifact is the job: the worker announces its blobs itself.
+                        drop(scheduler.remove_artifact(id, job));
                     });
                 }
                 // The storage may have lost them just now; a liar has as many attempts as others.
@@ -314,7 +314,7 @@ impl Session {
             Some(done::Outcome::Failure(failure)) => {
                 let failure = failure_of(failure)?;
                 work.run
-                    .end(|| drop(scheduler.on_job_failed(id, action, Err(failure))));
+                    .end(|| drop(scheduler.on_job_failed(id, job, Err(failure))));
             }
             None => return Err(Status::invalid_argument("Done without an outcome")),
         }
@@ -330,7 +330,7 @@ impl Session {
         let why = format!("{}: {message}", self.name);
         tracing::warn!("the worker {why}");
         if give_up(&self.shared, self.id, work, why) {
-            drop(self.shared.scheduler.give_back(self.id, work.run.action));
+            drop(self.shared.scheduler.give_back(self.id, work.run.job));
         }
     }
 
@@ -378,9 +378,9 @@ impl Session {
 
 /// Records that the worker will not finish the action; returns true if another one may.
 fn give_up(shared: &Shared, worker: WorkerId, work: &Work, why: String) -> bool {
-    let action = work.run.action;
+    let job = work.run.job;
     work.run.failed(why, &shared.builds, |failure| {
-        drop(shared.scheduler.on_job_failed(worker, action, Err(failure)));
+        drop(shared.scheduler.on_job_failed(worker, job, Err(failure)));
     })
 }
 

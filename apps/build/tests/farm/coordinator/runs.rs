@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use filch_build::digest::Digest;
-use filch_build::farm::{FarmConfig, Invocation};
+use filch_build::farm::FarmConfig;
 use filch_build::protocol::Failure;
 use filch_build::protocol::to_worker::Order;
 use filch_build::reapi::execution_stage::Value as Stage;
@@ -76,32 +76,39 @@ async fn equal_actions_share_one_run_unless_they_must_not() {
     other.ends_with(7).await;
 
     let alone = client.action(&Command::default(), &[], volatile()).await;
+    let mut asked = Vec::new();
+    for _ in 0..2 {
+        let operations = soon(client.ask(alone, false)).await.unwrap();
+        asked.push((worker.run().await.run, operations));
+    }
+    // The second one ends first, and each with its own result.
+    for (exit_code, (run, operations)) in asked.into_iter().enumerate().rev() {
+        worker.done(run, exit_code as i32).await;
+        operations.ends_with(exit_code as i32).await;
+    }
+    // One that nobody waits for goes alone.
     let one = client.execute(alone).await;
     let first = worker.run().await;
-    let other = tokio::spawn({
-        let client = client.clone();
-        async move { client.run(alone).await }
-    });
-    worker.done(first.run, 1).await;
-    one.ends_with(1).await;
-    worker.run_to(2).await;
-    assert_eq!(soon(other).await.unwrap().result.unwrap().exit_code, 2);
+    let other = client.execute(alone).await;
+    let second = worker.run().await;
+    drop(one);
+    let Order::Cancel(cancel) = worker.order().await else {
+        panic!("not Cancel");
+    };
+    assert_eq!(cancel.run, first.run);
+    worker.done(second.run, 5).await;
+    other.ends_with(5).await;
 }
 
 #[tokio::test]
-async fn one_that_goes_away_before_it_has_a_run_is_not_pending() {
+async fn one_that_cannot_be_run_is_not_pending() {
     let (server, client) = coordinator(quick()).await;
-    let action = client.action(&Command::default(), &[], volatile()).await;
-    let _first = client.execute(action).await;
-    let farm = server.farm();
-    let pending = async || farm.snapshot().await.builds[0].pending;
-    let invocation = Invocation::default();
-    tokio::select! {
-        biased;
-        _ = farm.execute(action, false, &invocation) => panic!("it waits for the first one"),
-        pending = pending() => assert_eq!(pending, 2),
-    }
-    assert_eq!(pending().await, 1);
+    client
+        .execute(Digest::of(b"nowhere"))
+        .await
+        .failure(Code::FailedPrecondition)
+        .await;
+    assert_eq!(server.farm().snapshot().await.builds[0].pending, 0);
 }
 
 #[tokio::test]
