@@ -5,10 +5,10 @@ use std::pin::Pin;
 
 use bazel_remote_apis::google::rpc;
 use futures_util::{Stream, StreamExt as _, stream};
-use prost::Message as _;
+use prost::Message;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::service::{Cache, MAX_BATCH, digest};
+use super::service::{Cache, MAX_ANSWER, MAX_BATCH, digest};
 use super::status::invalid;
 use crate::digest::Digest;
 use crate::reapi::content_addressable_storage_server::ContentAddressableStorage;
@@ -61,9 +61,8 @@ impl ContentAddressableStorage for Cache {
                 }
             })
             .buffered(AT_A_TIME);
-        Ok(Response::new(BatchUpdateBlobsResponse {
-            responses: responses.collect().await,
-        }))
+        let responses = responses.collect().await;
+        answer(BatchUpdateBlobsResponse { responses })
     }
 
     async fn batch_read_blobs(
@@ -88,9 +87,8 @@ impl ContentAddressableStorage for Cache {
                 }
             })
             .buffered(AT_A_TIME);
-        Ok(Response::new(BatchReadBlobsResponse {
-            responses: responses.collect().await,
-        }))
+        let responses = responses.collect().await;
+        answer(BatchReadBlobsResponse { responses })
     }
 
     type GetTreeStream = Responses<GetTreeResponse>;
@@ -169,6 +167,15 @@ fn check_batch(mut sizes: impl Iterator<Item = u64>) -> Result<(), Status> {
         return Ok(());
     }
     let most = format!("the blobs of a batch have {MAX_BATCH} bytes at most: use ByteStream");
+    Err(Status::invalid_argument(most))
+}
+
+/// Refuses an answer that clients do not take.
+fn answer<M: Message>(message: M) -> Result<Response<M>, Status> {
+    if message.encoded_len() <= MAX_ANSWER {
+        return Ok(Response::new(message));
+    }
+    let most = "the answer about a batch has 4 MiB at most: ask in several requests";
     Err(Status::invalid_argument(most))
 }
 

@@ -23,9 +23,12 @@ use crate::reapi::{
 };
 use crate::storage::{Storage, StoredResult};
 
-/// The most bytes of blobs in one message. Their digests fit beside them in 4 MiB, which is the
-/// default limit of gRPC.
-pub const MAX_BATCH: u64 = (4 << 20) - (64 << 10);
+/// The most bytes of blobs in one message. In an answer, the digests and states of 12 000 of them
+/// fit beside them.
+pub const MAX_BATCH: u64 = 3 << 20;
+
+/// The most bytes of an answer about blobs: gRPC's usual limit, which clients have.
+pub(super) const MAX_ANSWER: usize = 4 << 20;
 
 /// The most bytes of a message that is received.
 pub const MAX_MESSAGE: usize = 8 << 20;

@@ -58,8 +58,7 @@ impl Client {
     }
 
     pub(crate) fn content(&self) -> ContentAddressableStorageClient<Channel> {
-        let client = ContentAddressableStorageClient::new(self.channel.clone());
-        client.max_decoding_message_size(8 << 20)
+        ContentAddressableStorageClient::new(self.channel.clone())
     }
 
     pub(crate) fn bytes(&self) -> ByteStreamClient<Channel> {

@@ -2,6 +2,7 @@
 
 use filch_build::cache::MAX_BATCH;
 use filch_build::digest::Digest;
+use filch_build::farm::FarmConfig;
 use filch_build::reapi::capabilities_client::CapabilitiesClient;
 use filch_build::reapi::{
     self, BatchReadBlobsRequest, Directory, DirectoryNode, FindMissingBlobsRequest,
@@ -9,7 +10,7 @@ use filch_build::reapi::{
 };
 use tonic::{Code, Status};
 
-use crate::client::{Client, batch, refused};
+use crate::client::{Client, batch, coordinator, refused};
 use crate::server::{TestServer, noise, start, start_with};
 
 /// Stores a batch; returns the code for each blob.
@@ -102,6 +103,50 @@ async fn a_batch_has_a_limit() {
         let answer = read_batch(&server, digests.collect()).await;
         refused(answer, Code::InvalidArgument, "use ByteStream");
     }
+}
+
+/// Each blob takes more of an answer than its bytes; clients take 4 MiB.
+#[tokio::test]
+async fn the_answer_to_a_batch_is_one_that_clients_take() {
+    let (_server, client) = coordinator(FarmConfig::default()).await;
+    let limit = MAX_BATCH as usize;
+    for (count, size) in [(900, limit / 900), (4000, limit / 4000), (10_000, 10)] {
+        let blobs: Vec<_> = (0..count)
+            .map(|number| {
+                let mut bytes = format!("{number} ").into_bytes();
+                bytes.resize(size, b'x');
+                (Digest::of(&bytes), bytes)
+            })
+            .collect();
+        let sent: Vec<_> = blobs
+            .iter()
+            .map(|(blob, bytes)| (*blob, &**bytes))
+            .collect();
+        for part in sent.chunks(5000) {
+            assert!(codes(&client, part).await.iter().all(|&code| code == 0));
+        }
+        let digests = blobs.iter().map(|&(blob, _)| blob.into()).collect();
+        let found = read_batch(&client, digests).await.unwrap();
+        let expected = blobs.into_iter().map(|(_, bytes)| (0, bytes));
+        assert!(found == expected.collect::<Vec<_>>(), "{count} blobs");
+    }
+    let absent = |number: u32| Digest::of(&number.to_le_bytes());
+    let too_many = (0..32_000).map(|number| absent(number).into()).collect();
+    let answer = read_batch(&client, too_many).await;
+    refused(
+        answer.map(drop),
+        Code::InvalidArgument,
+        "in several requests",
+    );
+    let wrong: Vec<_> = (0..32_000)
+        .map(|number| (absent(number), &b"wrong"[..]))
+        .collect();
+    let answer = client.content().batch_update_blobs(batch(&wrong)).await;
+    refused(
+        answer.map(drop),
+        Code::InvalidArgument,
+        "in several requests",
+    );
 }
 
 #[tokio::test]
