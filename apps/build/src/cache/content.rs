@@ -105,7 +105,9 @@ impl ContentAddressableStorage for Cache {
             ));
         }
         let root = digest(request.root_digest.as_ref(), "the root")?;
-        let pages = pages(self.storage().blobs.clone(), root);
+        let most = usize::try_from(request.page_size);
+        let most = most.map_err(|_| invalid("the page size is negative"))?;
+        let pages = pages(self.storage().blobs.clone(), root, most);
         Ok(Response::new(pages.boxed()))
     }
 
@@ -190,30 +192,34 @@ fn rpc_status(status: &Status) -> rpc::Status {
 /// The most different folders in a tree.
 const MAX_FOLDERS: usize = 100_000;
 
-/// The most bytes of a folder's message.
-const MAX_FOLDER: u64 = 4 << 20;
+/// The most bytes of a folder's message: in an answer, a few stand beside it.
+const MAX_FOLDER: u64 = MAX_ANSWER as u64 - 16;
 
-/// About how many bytes of folders go in one message.
-const PAGE: usize = 1 << 20;
+/// The most bytes of folders in one answer, unless it has a single one.
+const PAGE: u64 = 1 << 20;
 
 struct Walk {
     blobs: Blobs,
     root: Digest,
+    /// The most folders in one answer; 0 is no limit.
+    most: usize,
     next: VecDeque<Digest>,
     /// The folders that were sent or will be: each is sent once, even if it stands in several
     /// places.
     seen: HashSet<Digest>,
 }
 
-/// Streams the folders below a root, the root first. Missing ones are left out, as the protocol
-/// says, unless it is the root.
+/// Streams the folders below a root, the root first, at most so many in an answer. Missing ones are
+/// left out, as the protocol says, unless it is the root.
 pub(super) fn pages(
     blobs: Blobs,
     root: Digest,
+    most: usize,
 ) -> impl Stream<Item = Result<GetTreeResponse, Status>> {
     let walk = Walk {
         blobs,
         root,
+        most,
         next: VecDeque::from([root]),
         seen: HashSet::from([root]),
     };
@@ -233,10 +239,12 @@ impl Walk {
     async fn page(&mut self) -> Result<Option<Vec<Directory>>, Status> {
         let mut page = Vec::new();
         let mut size = 0;
-        while size < PAGE
-            && let Some(folder) = self.next.pop_front()
+        while (self.most == 0 || page.len() < self.most)
+            && let Some(&name) = self.next.front()
+            && (page.is_empty() || size + name.size() <= PAGE)
         {
-            let Some(folder) = self.read(folder).await? else {
+            self.next.pop_front();
+            let Some(folder) = self.read(name).await? else {
                 continue;
             };
             for node in &folder.directories {
@@ -251,7 +259,7 @@ impl Walk {
                     )));
                 }
             }
-            size += folder.encoded_len();
+            size += name.size();
             page.push(folder);
         }
         Ok((!page.is_empty()).then_some(page))

@@ -6,8 +6,9 @@ use filch_build::farm::FarmConfig;
 use filch_build::reapi::capabilities_client::CapabilitiesClient;
 use filch_build::reapi::{
     self, BatchReadBlobsRequest, Directory, DirectoryNode, FindMissingBlobsRequest,
-    GetCapabilitiesRequest, GetTreeRequest, compressor, digest_function,
+    GetCapabilitiesRequest, GetTreeRequest, SymlinkNode, compressor, digest_function,
 };
+use prost::Message as _;
 use tonic::{Code, Status};
 
 use crate::client::{Client, batch, coordinator, refused};
@@ -223,16 +224,58 @@ async fn tree(
     server: &TestServer,
     root_digest: Option<reapi::Digest>,
 ) -> Result<Vec<Directory>, Status> {
+    let pages = pages(server, root_digest, 0).await?;
+    Ok(pages.into_iter().flatten().collect())
+}
+
+/// Reads a tree, with so many folders in a page at most.
+async fn pages(
+    server: &TestServer,
+    root_digest: Option<reapi::Digest>,
+    page_size: i32,
+) -> Result<Vec<Vec<Directory>>, Status> {
     let request = GetTreeRequest {
         root_digest,
+        page_size,
         ..Default::default()
     };
-    let mut pages = server.content().get_tree(request).await?.into_inner();
-    let mut folders = Vec::new();
-    while let Some(page) = pages.message().await? {
-        folders.extend(page.directories);
+    let mut stream = server.content().get_tree(request).await?.into_inner();
+    let mut pages = Vec::new();
+    while let Some(page) = stream.message().await? {
+        pages.push(page.directories);
     }
-    Ok(folders)
+    Ok(pages)
+}
+
+#[tokio::test]
+async fn a_page_of_a_tree_is_as_large_as_its_client_takes() {
+    let server = start().await;
+    let mut below = Vec::new();
+    let mut folders = Vec::new();
+    // Together they are too large for a message.
+    for (number, size) in [900_000, 3_500_000, 1, 1, 1].into_iter().enumerate() {
+        let link = SymlinkNode {
+            name: format!("link {number}"),
+            target: "x".repeat(size),
+            ..Default::default()
+        };
+        let folder = Directory {
+            symlinks: vec![link],
+            ..Default::default()
+        };
+        below.push(server.store(&folder.encode_to_vec()).await);
+        folders.push(folder);
+    }
+    let (top, root) = folder(&server, &below, "below").await;
+    folders.insert(0, top);
+    let root = Some(root.into());
+    for (most, sizes) in [(0, vec![2, 1, 3]), (2, vec![2, 1, 2, 1]), (1, vec![1; 6])] {
+        let pages = pages(&server, root.clone(), most).await.unwrap();
+        assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), sizes);
+        assert!(pages.concat() == folders);
+    }
+    let answer = pages(&server, root, -1).await;
+    refused(answer, Code::InvalidArgument, "negative");
 }
 
 /// Forty folders, each twice in the next one, make 2^40 places. One more folder is missing.
