@@ -27,5 +27,17 @@ pub mod protocol {
 
 /// The messages and the services of the Remote Execution API, version 2.
 pub mod reapi {
+    use std::time::{SystemTime, UNIX_EPOCH};
+
     pub use bazel_remote_apis::build::bazel::remote::execution::v2::*;
+    use bazel_remote_apis::google::protobuf::Timestamp;
+
+    /// Returns the time of day.
+    pub(crate) fn now() -> Option<Timestamp> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+        Some(Timestamp {
+            seconds: i64::try_from(since.as_secs()).ok()?,
+            nanos: i32::try_from(since.subsec_nanos()).ok()?,
+        })
+    }
 }

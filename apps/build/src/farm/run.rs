@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use bazel_remote_apis::google::protobuf::Timestamp;
 use filch_sync::lock;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
@@ -12,7 +13,7 @@ use super::action::Prepared;
 use super::builds::{Builds, End};
 use super::failure::Failure;
 use crate::digest::Digest;
-use crate::reapi::ActionResult;
+use crate::reapi::{ActionResult, now};
 
 /// The number of workers that may fail to finish an action before it is reported as failed.
 const ATTEMPTS: usize = 3;
@@ -48,6 +49,8 @@ pub(super) struct Run {
     pub(super) job: Digest,
     /// The name of the operation, by which a client finds it again.
     pub(super) name: String,
+    /// The time when a client asked for it first.
+    pub(super) queued: Option<Timestamp>,
     pub(super) stage: watch::Sender<Stage>,
     /// The number of those that wait for it.
     pub(super) waiting: watch::Sender<usize>,
@@ -88,6 +91,7 @@ impl Run {
             action,
             job: Digest::of(name.as_bytes()),
             name,
+            queued: now(),
             stage: watch::Sender::new(stage),
             waiting: watch::Sender::new(0),
             place: Mutex::default(),

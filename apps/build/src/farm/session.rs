@@ -295,7 +295,10 @@ impl Session {
         let (scheduler, id, job) = (&self.shared.scheduler, self.id, work.run.job);
         match done.outcome {
             Some(done::Outcome::Result(bytes)) => match self.check(number, bytes).await? {
-                Some(result) => {
+                Some(mut result) => {
+                    if let Some(metadata) = &mut result.execution_metadata {
+                        metadata.queued_timestamp = work.run.queued;
+                    }
                     work.run.end(|| {
                         drop(scheduler.on_job_complete(id, job, Ok(Arc::new(result))));
                         // The artifact is the job: the worker announces its blobs itself.

@@ -2,9 +2,8 @@
 
 use std::future::Future;
 use std::path::{self, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use bazel_remote_apis::google::protobuf::Timestamp;
 use clap::Args;
 use tokio::task;
 
@@ -17,7 +16,7 @@ use super::outputs::Search;
 use super::{keep, process};
 use crate::digest::Digest;
 use crate::options::{defaults, seconds};
-use crate::reapi::{Action, ActionResult, ExecutedActionMetadata};
+use crate::reapi::{Action, ActionResult, ExecutedActionMetadata, now};
 
 /// The limits of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -138,13 +137,4 @@ impl Runner {
         metadata.output_upload_completed_timestamp = now();
         Ok(result)
     }
-}
-
-/// Returns the time of day.
-fn now() -> Option<Timestamp> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    Some(Timestamp {
-        seconds: i64::try_from(since.as_secs()).ok()?,
-        nanos: i32::try_from(since.subsec_nanos()).ok()?,
-    })
 }

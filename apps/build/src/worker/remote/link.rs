@@ -23,6 +23,7 @@ use crate::protocol::{
     Alive, Blobs, Done, Failure, FromWorker, Hello, Leaving, MOST_IN_MESSAGE, Run, ToWorker,
     Welcome, done,
 };
+use crate::reapi::now;
 use crate::storage::{Change, StorageError};
 use crate::worker::{RunError, Runner};
 
@@ -175,8 +176,15 @@ impl Link<'_> {
             };
             let result = runner.run(action, &errand, cancelled).await;
             let outcome = match result {
-                Ok(result) => match errand.deliver().await {
-                    Ok(()) => done::Outcome::Result(result.encode_to_vec()),
+                Ok(mut result) => match errand.deliver().await {
+                    Ok(()) => {
+                        if let Some(metadata) = &mut result.execution_metadata {
+                            // The outputs were kept here; now they are sent as well.
+                            metadata.output_upload_completed_timestamp = now();
+                            metadata.worker_completed_timestamp = now();
+                        }
+                        done::Outcome::Result(result.encode_to_vec())
+                    }
                     Err(error) => failure(&RunError::Access(error)),
                 },
                 Err(error) => failure(&error),

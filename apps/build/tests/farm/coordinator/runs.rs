@@ -1,6 +1,6 @@
 //! The requests of clients, and their results.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use filch_build::digest::Digest;
 use filch_build::farm::FarmConfig;
@@ -8,7 +8,7 @@ use filch_build::protocol::Failure;
 use filch_build::protocol::to_worker::Order;
 use filch_build::reapi::execution_stage::Value as Stage;
 use filch_build::reapi::platform::Property;
-use filch_build::reapi::{Action, Command, Platform};
+use filch_build::reapi::{Action, ActionResult, Command, ExecutedActionMetadata, Platform};
 use tonic::Code;
 
 use super::fake::Fake;
@@ -38,6 +38,32 @@ async fn stages_come_in_their_order_and_the_result_is_cached() {
     let only = again.next().await;
     assert!(only.done);
     assert!(client.run(action).await.cached_result);
+}
+
+#[tokio::test]
+async fn a_result_says_when_its_action_came() {
+    let (_server, client) = coordinator(quick()).await;
+    let action = client.script("true", &[], &[]).await;
+    let before = now();
+    let operations = client.execute(action).await;
+    let mut worker = Fake::join(&client, "a", 1).await;
+    let run = worker.run().await.run;
+    let taken = now();
+    let result = ActionResult {
+        execution_metadata: Some(ExecutedActionMetadata::default()),
+        ..ActionResult::default()
+    };
+    worker.result(run, &result).await;
+    // As it ends, and from the cache.
+    for result in [operations.result().await, client.result(action).await] {
+        let queued = result.execution_metadata.unwrap().queued_timestamp.unwrap();
+        let queued = Duration::new(queued.seconds as u64, queued.nanos as u32);
+        assert!((before..=taken).contains(&queued), "{queued:?}");
+    }
+}
+
+fn now() -> Duration {
+    UNIX_EPOCH.elapsed().unwrap()
 }
 
 fn volatile() -> Action {

@@ -1,8 +1,9 @@
 //! A coordinator and workers in one process.
 
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use filch_build::digest::Digest;
 use filch_build::farm::{FarmConfig, Snapshot};
@@ -16,6 +17,7 @@ use tokio::task::{self, spawn_blocking};
 use super::processes;
 use crate::client::{coordinator, output, soon};
 use crate::leaver::pipe;
+use crate::server::start;
 
 pub(crate) async fn worker(to: SocketAddr, name: &str, folder: &Path) -> RunningWorker {
     let started = RunningWorker::start(config(to, name, folder)).await;
@@ -78,6 +80,26 @@ async fn actions_run_and_their_outputs_are_in_the_storage() {
     worker.leave();
     soon(worker.ended()).await.unwrap();
     until(&server, |farm| farm.workers.is_empty()).await;
+}
+
+#[tokio::test]
+async fn an_action_is_complete_when_its_outputs_are_in_the_storage() {
+    let server = start().await;
+    let folder = TempDir::new().unwrap();
+    let _worker = worker(server.running.address(), "a", folder.path()).await;
+    let script = "head -c 50000000 /dev/zero > out";
+    let action = server.script(script, &[], &["out"]).await;
+    let result = server.result(action).await;
+    let file = fs::metadata(server.file(output(&result))).unwrap();
+    let written = file.modified().unwrap().duration_since(UNIX_EPOCH).unwrap();
+    let metadata = result.execution_metadata.unwrap();
+    for time in [
+        metadata.output_upload_completed_timestamp,
+        metadata.worker_completed_timestamp,
+    ] {
+        let time = time.map(|time| Duration::new(time.seconds as u64, time.nanos as u32));
+        assert!(time >= Some(written), "{time:?} {written:?}");
+    }
 }
 
 #[tokio::test]
@@ -153,7 +175,7 @@ async fn a_coordinator_that_ends_takes_what_its_workers_still_make() {
     assert_eq!(processes::read(&begun).await, "an input");
     let storage = server.cache().storage().clone();
     let ended = tokio::spawn(server.shutdown());
-    let wrote = spawn_blocking(move || std::fs::write(go, "an output"));
+    let wrote = spawn_blocking(move || fs::write(go, "an output"));
     soon(wrote).await.unwrap().unwrap();
     let output = output(&operations.result().await);
     assert_eq!(storage.blobs.read(output).await.unwrap(), "an output");
