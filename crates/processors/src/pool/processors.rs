@@ -80,7 +80,7 @@ impl<T: Send + 'static> Processors<T> {
             shared: Shared {
                 queues: TaskQueues::new(processors, places, (config.clock)()),
                 coordinator: Coordinator::new(places, processors, threads, config.spare_threads),
-                bound_tasks: BoundTasks(Mutex::default()),
+                bound_tasks: BoundTasks::new(),
                 long_turns: LongTurns::new(places),
                 watch_interval: config.watch_interval,
                 clock: config.clock,
@@ -134,8 +134,7 @@ impl<T: Send + 'static> Processors<T> {
                 if let Err(task) = local.deque.try_push(task) {
                     queues.global.push(task);
                 }
-                let counters = &queues.processor(permit.processor()).counters;
-                counters.scheduled.add(1);
+                queues.counters(permit.processor()).scheduled.add(1);
                 // With one processor there is none to wake: it runs already, being the caller's,
                 // unless that one is surplus.
                 let control = coordinator.control_word();

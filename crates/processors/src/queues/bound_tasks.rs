@@ -8,9 +8,13 @@ use crate::protocol::state::synced::BoundId;
 
 /// Tasks that have been found, and wait for their thread, which is busy or about to be woken. One
 /// lock for all: there are few.
-pub(crate) struct BoundTasks<T>(pub(crate) Mutex<BTreeMap<BoundId, VecDeque<T>>>);
+pub(crate) struct BoundTasks<T>(Mutex<BTreeMap<BoundId, VecDeque<T>>>);
 
 impl<T> BoundTasks<T> {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::default())
+    }
+
     pub(crate) fn open(&self, id: BoundId) {
         lock(&self.0).insert(id, VecDeque::new());
     }

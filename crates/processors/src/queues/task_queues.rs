@@ -58,18 +58,6 @@ impl<T: Send + 'static> Local<T> {
     /// source of such a pool has all the work.
     pub(crate) const HAS_TASKS: bool = size_of::<Option<T>>() > 0;
 
-    fn new(own: usize, fair: Fairness) -> Self {
-        Self {
-            own,
-            deque: Worker::new(),
-            fair,
-            took_woken: Cell::new(false),
-            random: Random::new(own),
-            policy: StealPolicy::default(),
-            is_fed: Cell::new(false),
-        }
-    }
-
     /// Returns whether the deque holds exactly one task.
     pub(crate) fn has_one(&self) -> bool {
         self.deque.len() == 1
@@ -132,7 +120,15 @@ impl<T: Send + 'static> TaskQueues<T> {
     fn make(&self, numbers: Range<usize>, now: Instant) -> Box<[Processor<T>]> {
         let made = numbers.map(|own| {
             let age_order = AgeOrder::new(&self.yielded, &self.global);
-            let local = Local::new(own, Fairness::new(age_order, now));
+            let local = Local {
+                own,
+                deque: Worker::new(),
+                fair: Fairness::new(age_order, now),
+                took_woken: Cell::new(false),
+                random: Random::new(own),
+                policy: StealPolicy::default(),
+                is_fed: Cell::new(false),
+            };
             Processor {
                 stealer: local.deque.stealer(),
                 counters: CachePadded::new(Counters::default()),

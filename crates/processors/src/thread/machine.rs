@@ -69,7 +69,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
 
     pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
         if let Some(processor) = self.current.processor() {
-            self.shared.queues.processor(processor).counters.run.add(1);
+            self.shared.queues.counters(processor).run.add(1);
             self.runner.on_processor(processor, scratch);
         }
         let label = self.runner.label(&task);

@@ -80,7 +80,7 @@ impl World {
             shared: Shared {
                 queues,
                 coordinator,
-                bound_tasks: BoundTasks(filch_sync::Mutex::default()),
+                bound_tasks: BoundTasks::new(),
                 long_turns: LongTurns::new(processors),
                 watch_interval: Duration::ZERO,
                 clock: now,
