@@ -1,7 +1,6 @@
 //! The search of a thread for jobs: where it looks, what it may take while it waits, how it gets at
 //! what others keep to themselves; and the jobs as a pool of processors sees them.
 
-use std::iter;
 use std::ptr;
 use std::sync::Arc as StdArc;
 
@@ -33,16 +32,10 @@ impl Worker {
     /// Finds a job that this worker has spawned, or one that is for this thread alone.
     #[inline(always)]
     pub(crate) fn find_own(&self) -> Option<JobRef> {
-        let spawned = self.owner.spawned.pop();
-        if spawned.is_some() || self.own_slot().own.is_empty() {
-            return spawned;
-        }
-        self.pop_own()
-    }
-
-    /// Takes a job that is for this thread alone.
-    pub(crate) fn pop_own(&self) -> Option<JobRef> {
-        self.own_slot().own.pop().map(|(job, _)| job)
+        self.owner.spawned.pop().or_else(|| {
+            let slot = self.own_slot();
+            slot.has_own().then(|| slot.take_own(|_| true))?
+        })
     }
 
     /// Finds a job that was spawned here in the isolated region that the thread is in.
@@ -99,28 +92,14 @@ impl Worker {
     /// Finds something that a wait for `awaited` may run. In an isolated region, a part of it:
     /// there the thief, too, begins nothing else.
     pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<JobRef> {
-        let share = || {
-            let count = ptr::from_ref(awaited).addr();
-            self.is_isolated().then(|| self.find_share_of(count))?
+        let share_of_broadcast = || {
+            let (slot, count) = (self.own_slot(), ptr::from_ref(awaited).addr());
+            let may_be = self.is_isolated() && slot.has_own();
+            may_be.then(|| slot.take_own(|of| of == count))?
         };
         self.steal_back(awaited)
             .or_else(|| self.find_allowed())
-            .or_else(share)
-    }
-
-    /// Finds a job for this thread alone, of the scope that has its count there. The others stay.
-    fn find_share_of(&self, count: usize) -> Option<JobRef> {
-        let own = &self.own_slot().own;
-        let mut others = Vec::new();
-        let share = iter::from_fn(|| own.pop()).find_map(|(job, of)| match of == count {
-            true => Some(job),
-            false => {
-                others.push((job, of));
-                None
-            }
-        });
-        others.into_iter().for_each(|job| own.push(job));
-        share
+            .or_else(share_of_broadcast)
     }
 }
 

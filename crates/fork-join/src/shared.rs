@@ -1,6 +1,7 @@
 //! The state that the workers of a pool share: their slots, the common queue, and the sleepers.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::fmt;
 use std::hint;
 // std's in a model, too: it orders nothing.
@@ -19,9 +20,6 @@ use crate::stack::{IsolationMark, JobStack};
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 64;
 
-/// The slots of a block in the queue of one thread's own jobs, which are seldom more than one.
-const OWN_BLOCK: usize = 8;
-
 /// The part of a slot that only the thread in it has.
 pub(crate) struct Owner {
     /// The jobs that it has forked: on its stack, in nested order.
@@ -31,6 +29,15 @@ pub(crate) struct Owner {
     pub(crate) parker: Parker,
     /// The jobs on its stack.
     pub(crate) stack: StdArc<JobStack>,
+}
+
+/// Jobs for the thread in a slot, and for no other one.
+#[derive(Default)]
+struct OwnJobs {
+    /// `true` if a thread is there that will run them.
+    listens: bool,
+    /// Each with the address of its scope's count, or 0.
+    jobs: VecDeque<(JobRef, usize)>,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
@@ -45,11 +52,9 @@ pub(crate) struct WorkerSlot {
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
     pub(crate) stack: StdArc<JobStack>,
-    /// Jobs for the thread in it, and for no other one; each with the address of its scope's count,
-    /// or 0.
-    pub(crate) own: Injector<(JobRef, usize), OWN_BLOCK>,
-    /// `true` if a thread is there that will run those.
-    listens: Mutex<bool>,
+    own: Mutex<OwnJobs>,
+    /// `true` if some of these wait: a look at it spares the lock.
+    has_own: AtomicBool,
     /// `Some` while no thread is in it.
     pub(crate) owner: Mutex<Option<Owner>>,
 }
@@ -70,14 +75,12 @@ impl WorkerSlot {
             yield_requested: CachePadded::new(AtomicBool::new(false)),
             isolation: IsolationMark::default(),
             stack: StdArc::clone(&owner.stack),
-            own: Injector::with_blocks(),
-            listens: Mutex::new(false),
+            own: Mutex::default(),
+            has_own: AtomicBool::new(false),
             owner: Mutex::new(Some(owner)),
         }
     }
-}
 
-impl WorkerSlot {
     /// Steals the oldest job that its thread has forked, if `accept` says so of the index where it
     /// lies (see [`Stealer::steal_if`]).
     pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<JobRef> {
@@ -94,6 +97,24 @@ impl WorkerSlot {
     /// Steals the oldest job that its thread has spawned.
     pub(crate) fn steal_spawned(&self) -> Option<JobRef> {
         insist(|| self.spawned.steal())
+    }
+
+    /// Returns whether jobs for its thread alone may wait.
+    pub(crate) fn has_own(&self) -> bool {
+        // ORDERING: Relaxed: the lock hands the jobs over. A thread that misses one is woken after
+        // that was put in, and looks again: partner, `Parker::park`.
+        self.has_own.load(Ordering::Relaxed)
+    }
+
+    /// Takes the oldest job for its thread alone that has a count of which `accept` says so.
+    #[cold]
+    pub(crate) fn take_own(&self, accept: impl Fn(usize) -> bool) -> Option<JobRef> {
+        let jobs = &mut lock(&self.own).jobs;
+        let first = jobs.iter().position(|&(_, count)| accept(count))?;
+        let taken = jobs.remove(first);
+        // ORDERING: Relaxed: as in `has_own`.
+        self.has_own.store(!jobs.is_empty(), Ordering::Relaxed);
+        taken.map(|(job, _)| job)
     }
 
     /// Makes its thread tell another one of what it forks next, or do what it is told to.
@@ -191,11 +212,10 @@ impl Shared {
         (0..self.slot_count()).map(|slot| self.slot(slot))
     }
 
-    /// Reserves a slot for a thread that is to come: what every thread is told, it is told already.
-    /// `None`: there is none left.
+    /// Reserves a slot, if one is left: what every thread is told, its thread is told already.
     pub(crate) fn reserve(&self) -> Option<usize> {
         let slot = self.slots.allocate().ok()? as usize;
-        *lock(&self.slot(slot).listens) = true;
+        lock(&self.slot(slot).own).listens = true;
         Some(slot)
     }
 
@@ -206,19 +226,20 @@ impl Shared {
 
     /// Ends the listening of the thread in that slot, if no job is for it alone; returns whether.
     pub(crate) fn try_stop_listening(&self, slot: usize) -> bool {
-        let slot = self.slot(slot);
-        let mut listens = lock(&slot.listens);
-        *listens = !slot.own.is_empty();
-        !*listens
+        let own = &mut *lock(&self.slot(slot).own);
+        own.listens = !own.jobs.is_empty();
+        !own.listens
     }
 
     /// Makes every registered thread run a job that `make` makes for it, of the scope that has its
     /// count there, or 0.
     pub(crate) fn tell_all(&self, count: usize, mut make: impl FnMut() -> JobRef) {
         for slot in self.all_slots() {
-            let listens = lock(&slot.listens);
-            if *listens {
-                slot.own.push((make(), count));
+            let own = &mut *lock(&slot.own);
+            if own.listens {
+                own.jobs.push_back((make(), count));
+                // ORDERING: Relaxed: as in `has_own`.
+                slot.has_own.store(true, Ordering::Relaxed);
             }
         }
         // Those that wait in the middle of a job, and those that have nothing to do.

@@ -143,7 +143,7 @@ impl Worker {
     /// there was one.
     #[inline(never)]
     pub(crate) fn run_one_for_this_thread(&self) -> bool {
-        !self.own_slot().own.is_empty() && self.run(self.find_own())
+        self.own_slot().has_own() && self.run(self.find_own())
     }
 
     /// Runs, as the thread exits, what only it will run, and what it has spawned, which others
@@ -156,7 +156,7 @@ impl Worker {
     /// Runs the jobs that are for this thread alone, and there will be no more.
     pub(crate) fn stop_listening(&self) {
         while !self.shared.try_stop_listening(self.slot) {
-            self.run(self.pop_own());
+            self.run(self.own_slot().take_own(|_| true));
         }
     }
 
@@ -290,7 +290,7 @@ impl Worker {
     /// Returns whether jobs of this worker's wait: forked and not begun, or spawned.
     pub fn has_jobs(&self) -> bool {
         let slot = self.own_slot();
-        !(self.forks().is_empty() && self.owner.spawned.is_empty() && slot.own.is_empty())
+        !(self.forks().is_empty() && self.owner.spawned.is_empty() && !slot.has_own())
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Plain, registered, shared};
 /// failure: a share that runs twice or elsewhere, or a sleeper that is not told (a deadlock).
 #[test]
 fn a_joiner_takes_part() {
-    Bound::preemptions(2, 11_000)
+    Bound::preemptions(2, 9_000)
         .outcomes("broadcast: beside a joiner that goes to sleep", || {
             let shared = shared();
             let (caller, joiner) = (registered(&shared), registered(&shared));

@@ -132,7 +132,7 @@ impl<T: Send + 'static> Processors<T> {
                 // If there is no memory for a larger deque, it goes into the global queue, whose
                 // blocks are small.
                 if let Err(task) = local.deque.try_push(task) {
-                    queues.global.push(task);
+                    queues.global.new.push(task);
                 }
                 queues.counters(permit.processor()).scheduled.add(1);
                 // With one processor there is none to wake: it runs already, being the caller's,
@@ -161,21 +161,21 @@ impl<T: Send + 'static> Processors<T> {
         let queues = &self.shared.queues;
         match idle {
             true => queues.idle_priority.reserve_block(),
-            false => queues.global.reserve_block(),
+            false => queues.global.new.reserve_block(),
         }
     }
 
     /// Makes `task` runnable, after everything new that is in the global queue. Lock-free.
     #[inline(never)]
     pub fn inject(&self, task: T) {
-        self.shared.queues.global.push(task);
+        self.shared.queues.global.new.push(task);
         self.shared.coordinator.wake_one();
     }
 
     /// [`inject`](Self::inject) for the other lane.
     #[inline(never)]
     fn inject_woken(&self, task: T) {
-        self.shared.queues.global.push_woken(task);
+        self.shared.queues.global.woken.push(task);
         self.shared.coordinator.wake_one();
     }
 

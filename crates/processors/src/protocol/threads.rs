@@ -4,7 +4,7 @@
 use filch_parker::Parker;
 use filch_sync::atomic::Ordering;
 
-use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::coordinator::{Coordinator, ROW};
 use crate::protocol::state::grant::{Activity, Grant, MachineShared, Permit};
 use crate::protocol::state::synced::{MAX_BOUND, Synced};
 
@@ -60,9 +60,10 @@ impl Coordinator {
             return Some(place);
         }
         let place = synced.parkers.len();
-        let machine = self.machines.get(place)?;
+        let row = self.machines.get(place / ROW)?.get_or_init(Box::default);
         let parker = Parker::new();
-        machine.set(Box::new(MachineShared::new(&parker))).ok()?;
+        let machine = Box::new(MachineShared::new(&parker));
+        row[place % ROW].set(machine).ok()?;
         synced.parkers.push(Some(parker));
         Some(place)
     }

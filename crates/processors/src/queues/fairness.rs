@@ -91,7 +91,7 @@ impl<T: Send + 'static> Local<T> {
             // one.
             (outside, Some(next)) => {
                 if let Err(next) = self.deque.try_push(next) {
-                    shared.queues.global.push(next);
+                    shared.queues.global.new.push(next);
                 }
                 outside
             }

@@ -1,12 +1,13 @@
 //! All the places where tasks wait, and what the threads of a pool share besides.
 
+use std::array;
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use filch_deque::{Steal, Stealer, Worker};
-use filch_injector::{AllocateError, Injector, Mark};
+use filch_injector::{Injector, Mark};
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
@@ -91,9 +92,9 @@ pub(crate) struct TaskQueues<T> {
     /// Tasks that come from outside.
     pub(crate) global: GlobalQueue<T>,
     /// Tasks that have given way to all others.
-    pub(crate) yielded: Injector<T>,
+    pub(crate) yielded: Arc<Injector<T>>,
     /// Tasks that can wait until no processor has anything else to do.
-    pub(crate) idle_priority: Injector<T>,
+    pub(crate) idle_priority: Arc<Injector<T>>,
     /// The slot of the source, whose external tasks are no tasks.
     pub(crate) source: SourceSlot,
     /// Processors from here on have never run anything.
@@ -103,18 +104,28 @@ pub(crate) struct TaskQueues<T> {
 impl<T: Send + 'static> TaskQueues<T> {
     /// Makes the queues for up to `places` processors, of which `count` run from the start.
     pub(crate) fn new(count: usize, places: usize, now: Instant) -> Self {
+        let [new, woken, yielded, idle_priority] = Self::injectors();
         let mut queues = Self {
             first: Box::default(),
             rest: OnceLock::new(),
             places,
-            global: GlobalQueue::new(),
-            yielded: Injector::new(),
-            idle_priority: Injector::new(),
+            global: GlobalQueue { new, woken },
+            yielded,
+            idle_priority,
             source: SourceSlot::default(),
             reach: CachePadded::new(AtomicUsize::new(count)),
         };
         queues.first = queues.make(0..count, now);
         queues
+    }
+
+    /// One for each kind of tasks, or where there are none, one for all.
+    fn injectors() -> [Arc<Injector<T>>; 4] {
+        if Local::<T>::HAS_TASKS {
+            return array::from_fn(|_| Arc::default());
+        }
+        let one = Arc::default();
+        array::from_fn(|_| Arc::clone(&one))
     }
 
     fn make(&self, numbers: Range<usize>, now: Instant) -> Box<[Processor<T>]> {
@@ -144,8 +155,13 @@ impl<T: Send + 'static> TaskQueues<T> {
     pub(crate) fn processor(&self, number: usize) -> &Processor<T> {
         match self.first.get(number) {
             Some(processor) => processor,
-            None => &self.rest()[number - self.first.len()],
+            None => self.later(number),
         }
+    }
+
+    #[cold] // Else its steps are mixed with the common ones.
+    fn later(&self, number: usize) -> &Processor<T> {
+        &self.rest()[number - self.first.len()]
     }
 
     fn rest(&self) -> &[Processor<T>] {
@@ -202,9 +218,7 @@ impl<T: Send + 'static> TaskQueues<T> {
         // ORDERING: Relaxed: see `reach`. A thread may hear of the reach before it hears of `rest`.
         self.reach.load(Ordering::Relaxed).min(made)
     }
-}
 
-impl<T: Send + 'static> TaskQueues<T> {
     /// Returns whether any queue of tasks holds one, but for the only one of a `watched` processor.
     fn has_task_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
         // While an owner replaces its ring it has more than one task.
@@ -238,7 +252,7 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
         loop {
             match stealer.steal() {
                 Steal::Success(task) => {
-                    self.global.push(task);
+                    self.global.new.push(task);
                     moved = true;
                 }
                 // Lost to a thief, which has it.
@@ -255,9 +269,9 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
 /// not wait until all have begun that came before.
 pub(crate) struct GlobalQueue<T> {
     /// Tasks that are new, as far as is known.
-    new: Injector<T>,
+    pub(crate) new: Arc<Injector<T>>,
     /// Tasks that have run before, or for which a thread waits.
-    woken: Injector<T>,
+    pub(crate) woken: Arc<Injector<T>>,
 }
 
 /// The end of the queue at some moment.
@@ -268,26 +282,6 @@ pub(crate) struct GlobalMark {
 }
 
 impl<T: Send> GlobalQueue<T> {
-    pub(crate) fn new() -> Self {
-        Self {
-            new: Injector::new(),
-            woken: Injector::new(),
-        }
-    }
-
-    pub(crate) fn push(&self, task: T) {
-        self.new.push(task);
-    }
-
-    pub(crate) fn push_woken(&self, task: T) {
-        self.woken.push(task);
-    }
-
-    /// Sees to it that there is memory for a task that is new.
-    pub(crate) fn reserve_block(&self) -> Result<(), AllocateError> {
-        self.new.reserve_block()
-    }
-
     /// The oldest task of the lane whose turn it is, or of the other one; and up to `more` of that
     /// lane's next ones into `sink`. The turns are those of one processor.
     pub(crate) fn pop_batch(

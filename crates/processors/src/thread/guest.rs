@@ -104,7 +104,7 @@ impl CallerRuns {
         if let Some(task) = left
             && let Err(task) = queues.local(&permit).deque.try_push(task)
         {
-            queues.global.push(task);
+            queues.global.new.push(task);
         }
         // With the second look, which wakes a machine for what is left.
         shared.coordinator.give_back(permit, lender, queues);

@@ -23,9 +23,9 @@ pub struct Coordinator {
     /// For each processor, how often in a row it went to a machine that was back from a blocking
     /// call. Written by the machine with the permit.
     pub(crate) returns: Box<[AtomicU32]>,
-    /// The machines by number. A place is made when it is needed first, and used again by later
-    /// ones. Its thread is started at its first grant.
-    pub(crate) machines: Box<[OnceLock<Box<MachineShared>>]>,
+    /// The machines by number, in rows. A place is made when it is needed first, and used again by
+    /// later ones. Its thread is started at its first grant.
+    pub(crate) machines: Box<[OnceLock<Box<Row>>]>,
     /// The largest number of machines, without bound ones and those that have been told to exit.
     pub(crate) limit: usize,
     synced: Mutex<Synced>,
@@ -39,6 +39,10 @@ pub struct Coordinator {
     pub(crate) watchers: Box<[AtomicU32]>,
     pub(crate) launcher: OnceLock<Launcher>,
 }
+
+/// The number of machines whose places are made together.
+pub(crate) const ROW: usize = 32;
+type Row = [OnceLock<Box<MachineShared>>; ROW];
 
 /// Starts the thread of a machine.
 type Launcher = Box<dyn Fn(usize) -> io::Result<()> + Send + Sync>;
@@ -54,6 +58,7 @@ impl Coordinator {
             attached: zeros(),
             returns: zeros(),
             machines: (0..threads + processors + MAX_BOUND)
+                .step_by(ROW)
                 .map(|_| OnceLock::new())
                 .collect(),
             limit: threads,
@@ -77,7 +82,8 @@ impl Coordinator {
     }
 
     pub(crate) fn machine(&self, machine: usize) -> &MachineShared {
-        match self.machines[machine].get() {
+        let row = self.machines[machine / ROW].get();
+        match row.and_then(|row| row[machine % ROW].get()) {
             Some(machine) => machine,
             None => unreachable!("a machine's place is made before others hear of it"),
         }
@@ -85,9 +91,9 @@ impl Coordinator {
 
     /// The machines whose places have been made: each before those behind it.
     pub(crate) fn all_machines(&self) -> impl Iterator<Item = &MachineShared> {
-        self.machines
-            .iter()
-            .map_while(|place| place.get().map(|machine| &**machine))
+        let rows = self.machines.iter().map_while(OnceLock::get);
+        let machines = rows.flat_map(|row| row.iter().map_while(OnceLock::get));
+        machines.map(|machine| &**machine)
     }
 
     /// Returns what machines must notice.

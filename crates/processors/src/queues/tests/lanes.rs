@@ -9,8 +9,8 @@ use super::{ELAPSED, Kind, MICRO, MILLI, World, mixture};
 fn waits_beside_a_flood(processors: usize, is_woken: bool) -> Vec<Duration> {
     let mut world = mixture(processors, &[], &[(16, 5)]);
     let push = |world: &World, is_woken, task| match is_woken {
-        true => world.shared.queues.global.push_woken(task),
-        false => world.shared.queues.global.push(task),
+        true => world.shared.queues.global.woken.push(task),
+        false => world.shared.queues.global.new.push(task),
     };
     let mut comers = Vec::new();
     for time in 0..20 {

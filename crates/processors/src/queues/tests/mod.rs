@@ -114,7 +114,7 @@ impl World {
             match kind {
                 Kind::Pair(_) => queues.local(&self.permits[processor]).deque.push(task),
                 Kind::Yielder(_) => queues.yielded.push(task),
-                Kind::Comer(_) | Kind::Once(_) => queues.global.push(task),
+                Kind::Comer(_) | Kind::Once(_) => queues.global.new.push(task),
             }
         }
     }

@@ -27,8 +27,8 @@ fn only_a_watched_processors_only_task_does_not_count() {
 #[test]
 fn what_is_in_no_deque_always_counts() {
     let queues = TaskQueues::new(1, 1, Instant::now());
-    for push in [GlobalQueue::push, GlobalQueue::push_woken] {
-        push(&queues.global, ());
+    for lane in [&queues.global.new, &queues.global.woken] {
+        lane.push(());
         assert!(queues.exists_beside(|_| true));
         queues.global.pop_new_first();
         assert!(!queues.exists_beside(|_| true));
@@ -46,9 +46,12 @@ fn what_is_in_no_deque_always_counts() {
 }
 
 fn filled(new: u32, woken: u32) -> GlobalQueue<u32> {
-    let queue = GlobalQueue::new();
-    (0..new).for_each(|number| queue.push(number));
-    (0..woken).for_each(|number| queue.push_woken(100 + number));
+    let queue = GlobalQueue {
+        new: Arc::default(),
+        woken: Arc::default(),
+    };
+    (0..new).for_each(|number| queue.new.push(number));
+    (0..woken).for_each(|number| queue.woken.push(100 + number));
     queue
 }
 
@@ -78,8 +81,8 @@ fn turns_are_not_saved_up() {
     let (queue, lanes) = (filled(3, 0), Cell::new(false));
     let next = || queue.pop_batch(&lanes, 0, |_| unreachable!("none comes along"));
     assert_eq!((next(), next()), (Some(0), Some(1)));
-    queue.push_woken(100);
-    queue.push_woken(101);
+    queue.woken.push(100);
+    queue.woken.push(101);
     let taken = [next(), next(), next(), next()];
     assert_eq!(taken, [Some(100), Some(2), Some(101), None]);
 }
@@ -93,8 +96,8 @@ fn a_mark_is_past_when_both_lanes_are() {
         for _ in 0..new + woken {
             assert!(!queue.is_past(mark) && next().is_some());
         }
-        queue.push(7);
-        queue.push_woken(8);
+        queue.new.push(7);
+        queue.woken.push(8);
         assert!(queue.is_past(mark) && !queue.is_empty());
         assert_eq!(queue.lengths(), (1, 1));
     }
