@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use filch_timers::{TimerKey, Timers};
+use filch_timers::{Sharing, TimerKey, Timers};
 
 /// Tells the time since the scheduler began, and calls `ring` at the next deadline.
 pub(crate) struct Alarm {
@@ -14,12 +14,15 @@ pub(crate) struct Alarm {
     set: Option<(Duration, TimerKey)>,
     /// The clock's time in this batch of events.
     now: Option<Duration>,
+    /// The number of waits that share the timer with another one.
+    pub(crate) sharing: Sharing,
 }
 
 impl Alarm {
     pub(crate) fn new(timers: Timers, ring: Arc<dyn Fn() + Send + Sync>) -> Self {
         Self {
             origin: timers.now(),
+            sharing: timers.sharing(),
             timers,
             ring,
             set: None,

@@ -298,5 +298,7 @@ where
         let planner = self.planner.as_ref();
         self.alarm
             .set(planner.and_then(Planner::no_deadline_before));
+        let waits = planner.map_or(0, |planner| planner.counts().waits);
+        self.alarm.sharing.set(waits.saturating_sub(1));
     }
 }

@@ -16,7 +16,7 @@ pub trait Clock: Send + Sync + 'static {
     /// Called once, when timers are built on this clock. Returns how the clock moves.
     fn attach(&self, alarm: Alarm) -> Ticks;
 
-    /// Called after a timer was registered, by the registering thread, under no lock: for a clock
+    /// Called after a timer was registered or shared, by that thread, under no lock: for a clock
     /// whose mover waits for that, as [`FakeClock::block_until`](crate::FakeClock) does. Other
     /// clocks need not implement it.
     fn registered(&self) {}
@@ -71,9 +71,10 @@ impl Alarm {
         self.timers.upgrade()?.next()
     }
 
-    /// Returns the number of pending timers.
-    pub fn pending(&self) -> usize {
-        self.timers.upgrade().map_or(0, |timers| timers.pending())
+    /// Returns the number of pending timers, and of the waits that [share
+    /// one](crate::Sharing) with another.
+    pub fn waits(&self) -> usize {
+        self.timers.upgrade().map_or(0, |timers| timers.waits())
     }
 }
 

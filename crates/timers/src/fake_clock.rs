@@ -104,15 +104,15 @@ impl FakeClock {
     }
 
     /// Waits until at least `count` timers are pending, of all [`Timers`](crate::Timers) on this
-    /// clock together. Everything that their threads did before they set them happens before this
-    /// returns.
+    /// clock together; waits that [share one](crate::Sharing) count each. Everything that their
+    /// threads did before they set them happens before this returns.
     ///
     /// Blocks for ever if no thread sets them.
     pub fn block_until(&self, count: usize) {
         loop {
             // Before the look: a timer that is set after it changes this.
             let seen = self.face().registrations;
-            let pending: usize = self.alarms().iter().map(Alarm::pending).sum();
+            let pending: usize = self.alarms().iter().map(Alarm::waits).sum();
             if pending >= count {
                 return;
             }

@@ -7,6 +7,7 @@ mod fake_clock;
 mod looks;
 mod queue;
 mod service;
+mod sharing;
 mod sleep;
 mod timer_thread;
 mod timers;
@@ -16,6 +17,7 @@ pub use clock::{Alarm, Clock, SystemClock, Ticks};
 pub use fake_clock::FakeClock;
 pub use queue::{TimerKey, after};
 pub use service::pending_for;
+pub use sharing::Sharing;
 
 #[doc(hidden)] // for the schedulers, whose threads must not wait for one another
 pub use service::{is_timer_thread, never_wait_on};

@@ -8,6 +8,7 @@ use std::sync::{
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
+use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Condvar, Mutex, MutexGuard, lock, wait_until};
 
@@ -79,6 +80,8 @@ pub(super) struct Service {
 pub(super) struct Shared {
     clock: Box<dyn Clock>,
     queue: Mutex<Queue>,
+    /// The number of waits that share one of the timers with another wait.
+    sharing: AtomicUsize,
     /// The thread sleeps here until the first deadline.
     changed: Condvar,
     /// Callers of `block_until` wait here.
@@ -92,6 +95,7 @@ impl Service {
         let shared = Arc::new(Shared {
             clock,
             queue: Mutex::new(Queue::default()),
+            sharing: AtomicUsize::new(0),
             changed: Condvar::new(),
             registered: Condvar::new(),
             left: Condvar::new(),
@@ -122,7 +126,15 @@ impl Service {
     }
 
     pub(super) fn pending(&self) -> usize {
-        self.shared.pending()
+        self.shared.lock().len()
+    }
+
+    /// Adds to the number of waits that share a timer, or wraps around to subtract.
+    pub(super) fn share(&self, added: usize) {
+        // ORDERING: Release, partner of the Acquire in `Shared::waits`: what the caller did before
+        // happens before a test goes on that has counted these waits.
+        self.shared.sharing.fetch_add(added, Ordering::Release);
+        self.shared.clock.registered();
     }
 
     /// Adds a timer, whose action `into_action` makes of what was given for it.
@@ -328,7 +340,10 @@ impl Shared {
         self.lock().next()
     }
 
-    pub(super) fn pending(&self) -> usize {
-        self.lock().len()
+    /// See [`Alarm::waits`].
+    pub(super) fn waits(&self) -> usize {
+        // ORDERING: Acquire, partner of the Release in `Service::share`.
+        let sharing = self.sharing.load(Ordering::Acquire);
+        self.lock().len() + sharing
     }
 }

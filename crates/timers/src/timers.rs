@@ -12,6 +12,7 @@ use crate::bounded::{Bounded, Limit};
 use crate::clock::{Clock, SystemClock};
 use crate::queue::{Action, Owner, TimerKey, While, after};
 use crate::service::Service;
+use crate::sharing::Sharing;
 use crate::sleep::Sleep;
 use crate::timer_thread::RunningTimer;
 
@@ -191,6 +192,14 @@ impl Timers {
                 };
                 Err(refused.map(|(_, call)| (value, call)))
             }
+        }
+    }
+
+    /// Returns a number of waits that share a timer with another one: zero, until it is set.
+    pub fn sharing(&self) -> Sharing {
+        Sharing {
+            service: Arc::clone(&self.service),
+            waits: 0,
         }
     }
 

@@ -129,6 +129,13 @@ pub(super) enum Stage {
     Running(u32),
 }
 
+impl Stage {
+    /// Returns true if the stage may end by itself.
+    pub(super) fn waits(self) -> bool {
+        matches!(self, Self::Cached | Self::Local)
+    }
+}
+
 pub(super) struct Worker {
     /// The number of workers registered before it.
     pub(super) serial: u64,

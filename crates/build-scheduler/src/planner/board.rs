@@ -34,7 +34,9 @@ pub(super) struct Board<I, J> {
     pub(super) global: List,
     near_first: bool,
     /// A time before which no wait ends.
-    soonest: u64,
+    pub(super) soonest: u64,
+    /// The number of jobs in `cached` and `local`.
+    pub(super) waits: usize,
     pub(super) artifacts: Artifacts<I>,
     pub(super) jobs: Arena<Job<J>>,
     pub(super) workers: Arena<Worker>,
@@ -56,6 +58,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             lists,
             near_first,
             soonest: u64::MAX,
+            waits: 0,
             artifacts: Artifacts::new(),
             jobs: Arena::new(),
             workers: Arena::new(),
@@ -65,13 +68,9 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    pub(super) fn job_of(&self, artifact: u32) -> Option<u32> {
-        self.artifacts[artifact].job
-    }
-
     /// Returns the job of that id.
     pub(super) fn job(&self, id: &I) -> Option<u32> {
-        self.job_of(self.artifacts.find(id)?)
+        self.artifacts[self.artifacts.find(id)?].job
     }
 
     /// Returns the first job of one of the worker's three queues that has one: of a random one, or
@@ -87,10 +86,6 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             0 => None,
             count => firsts.into_iter().flatten().nth(random.below(count)),
         }
-    }
-
-    pub(super) fn holders(&self, artifact: u32) -> &[u32] {
-        &self.artifacts[artifact].holders
     }
 
     pub(super) fn content(&self, job: u32) -> (&I, &J) {
@@ -122,12 +117,12 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         stage_ends: impl Fn(Stage) -> u64,
     ) {
         let dependencies = self.note_all(dependencies);
-        let stage = match self.holders(artifact) {
+        let stage = match *self.artifacts[artifact].holders {
             [] => Stage::Local,
             _ => Stage::Cached,
         };
         let job = self.jobs.insert(Job {
-            stage,
+            stage: Stage::Global,
             deadline: 0,
             artifact,
             dependencies,
@@ -169,9 +164,11 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             Stage::Running(worker) => self.workers[worker].running,
         };
         let found = &mut self.jobs[job];
+        self.waits -= usize::from(found.stage.waits());
         (found.stage, found.deadline) = (stage, deadline);
         self.lists.put(list, job, &mut found.home);
-        if matches!(stage, Stage::Cached | Stage::Local) {
+        if stage.waits() {
+            self.waits += 1;
             self.soonest = self.soonest.min(deadline);
         }
     }
@@ -194,21 +191,16 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
     /// queue. Returns whether it did.
     #[inline]
     pub(super) fn open_if_far(&mut self, job: u32) -> bool {
-        if !self.near_first || !self.is_far(job) {
+        let found = &self.jobs[job];
+        let is_near = || self.lists.owners(&found.near).any(|owner| owner != NOBODY);
+        if !self.near_first || !found.stage.waits() || is_near() {
             return false;
         }
-        if self.jobs[job].stage == Stage::Cached {
+        if found.stage == Stage::Cached {
             self.enter_near(job);
         }
         self.wait(job, Stage::Global, 0);
         true
-    }
-
-    /// Returns whether the job waits for workers and is in no worker's queue.
-    fn is_far(&self, job: u32) -> bool {
-        let job = &self.jobs[job];
-        let waits = matches!(job.stage, Stage::Cached | Stage::Local);
-        waits && self.lists.owners(&job.near).all(|owner| owner == NOBODY)
     }
 
     /// Starts the job on the worker; it leaves all queues.
@@ -227,6 +219,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
     /// Removes a job that is over.
     pub(super) fn remove_job(&mut self, job: u32) -> J {
         let mut job = self.jobs.remove(job);
+        self.waits -= usize::from(job.stage.waits());
         self.lists.take_all(&mut job.home);
         self.lists.take_all(&mut job.near);
         for &dependency in &*job.dependencies {
@@ -283,11 +276,6 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         if let Some(list) = found.dependents {
             self.lists.remove(list);
         }
-    }
-
-    /// Returns a time before which no wait ends. O(1), and looks at no job.
-    pub(super) fn soonest(&self) -> u64 {
-        self.soonest
     }
 
     /// Returns the first wait that has ended by `now`: its end, and its job.

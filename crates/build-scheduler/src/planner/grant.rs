@@ -48,6 +48,8 @@ pub struct Queues<'a, I> {
 pub struct Counts {
     /// Jobs that wait or run.
     pub jobs: usize,
+    /// Those of them that a deadline moves to another queue.
+    pub waits: usize,
     /// Picks that wait.
     pub picks: usize,
     /// Workers.

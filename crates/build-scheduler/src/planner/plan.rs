@@ -87,7 +87,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     ) -> Result<(), AlreadyPending<'_, J>> {
         self.advance(now, sink);
         let artifact = self.board.artifacts.note(id);
-        if let Some(job) = self.board.job_of(artifact) {
+        if let Some(job) = self.board.artifacts[artifact].job {
             let (_, there) = self.board.content_mut(job);
             return Err(AlreadyPending { there, content });
         }
@@ -132,7 +132,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// mostly earlier than [`next_deadline`](Self::next_deadline). An [`advance`](Self::advance) at
     /// that time finds a later one.
     pub fn no_deadline_before(&self) -> Option<Duration> {
-        let soonest = self.board.soonest();
+        let soonest = self.board.soonest;
         (soonest < u64::MAX).then(|| Duration::from_nanos(soonest))
     }
 
@@ -140,11 +140,6 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     pub fn register_worker(&mut self) -> WorkerId {
         let place = self.board.add_worker();
         WorkerId(self.board.worker_key(place))
-    }
-
-    /// Returns whether that worker is there. O(1).
-    pub fn knows(&self, worker: WorkerId) -> bool {
-        self.find(worker).is_ok()
     }
 
     /// Removes a lost worker: gives back its jobs, forgets its artifacts, ends its picks.
@@ -211,7 +206,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// Returns a random worker that has the artifact. O(1).
     pub fn locate_artifact(&mut self, id: &I) -> Option<WorkerId> {
         let artifact = self.board.artifacts.find(id)?;
-        let holders = self.board.holders(artifact);
+        let holders = &*self.board.artifacts[artifact].holders;
         let one_of = |random: &mut Random| holders[random.below(holders.len())];
         let place = (!holders.is_empty()).then(|| one_of(&mut self.random))?;
         Some(WorkerId(self.board.worker_key(place)))
@@ -274,7 +269,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         let place = self.find(worker)?;
         let artifact = self.board.artifacts.note(id);
         // Before the artifact is announced, which is not for this job any more.
-        let job = self.board.job_of(artifact);
+        let job = self.board.artifacts[artifact].job;
         let content = job.map(|job| self.board.remove_job(job));
         self.board.hold(place, artifact);
         self.settle(sink);
@@ -348,6 +343,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     pub fn counts(&self) -> Counts {
         Counts {
             jobs: self.board.jobs.len(),
+            waits: self.board.waits,
             picks: self.picks.len(),
             workers: self.board.workers.len(),
             artifacts: self.board.artifacts.len(),

@@ -274,12 +274,17 @@ impl Model {
     }
 
     /// Counts jobs, picks, workers, ids.
-    pub(crate) fn counts(&self) -> [usize; 4] {
+    pub(crate) fn counts(&self) -> [usize; 5] {
         let held = self.workers.values().flatten();
         let depended = self.jobs.values().flat_map(|job| &job.dependencies);
         let ids: BTreeSet<_> = held.chain(depended).chain(self.jobs.keys()).collect();
+        let waits = |job: &&Job| {
+            let ends = <[u64; 2]>::from(self.deadlines(job));
+            job.runs_on.is_none() && ends.iter().any(|&end| self.now < end)
+        };
         [
             self.jobs.len(),
+            self.jobs.values().filter(waits).count(),
             self.waiting.len(),
             self.workers.len(),
             ids.len(),

@@ -264,9 +264,10 @@ impl Pair {
     fn check(&self) {
         let deadline = self.model.next_deadline().map(Duration::from_nanos);
         assert_eq!(self.planner.next_deadline(), deadline);
-        let [jobs, picks, workers, artifacts] = self.model.counts();
+        let [jobs, waits, picks, workers, artifacts] = self.model.counts();
         let expected = Counts {
             jobs,
+            waits,
             picks,
             workers,
             artifacts,

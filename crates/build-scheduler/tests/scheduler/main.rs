@@ -5,6 +5,7 @@
 
 mod ends;
 mod near_first;
+mod original;
 mod places;
 mod rows;
 mod withdrawn;

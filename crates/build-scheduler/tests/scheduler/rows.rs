@@ -197,6 +197,38 @@ fn e10_time_is_the_clocks_alone() {
     schedules.join().unwrap();
 }
 
+/// The jobs that wait share one timer; a test waits for each, also from another thread.
+#[test]
+fn e10_each_job_that_waits_is_a_waiter() {
+    let (farm, clock, [w0]) = farm_of();
+    cache(&farm, w0, "lib");
+    let waits = || farm.counts().wait().unwrap().waits;
+    let schedules = ["a", "b", "c"].map(|id| {
+        let farm = farm.clone();
+        thread::spawn(move || drop(farm.schedule_job(job_on(id, &["lib"]))))
+    });
+    clock.block_until(3);
+    assert_eq!(waits(), 3);
+    // One that is picked waits no longer, nor one that any worker may have.
+    let picked = pick(&farm, w0).unwrap();
+    assert_eq!(waits(), 2);
+    assert_eq!(farm.on_job_complete(w0, picked, 0).wait(), Ok(true));
+    clock.advance(DEPS_TIMEOUT);
+    assert_eq!(waits(), 0);
+    let late = farm.schedule_job(job("d"));
+    clock.block_until(1);
+    let other = thread::spawn({
+        let clock = clock.clone();
+        move || clock.block_until(2)
+    });
+    let later = farm.schedule_job(job("e"));
+    other.join().unwrap();
+    drop((late, later));
+    for thread in schedules {
+        thread.join().unwrap();
+    }
+}
+
 #[test]
 fn e11_a_job_in_many_queues_is_picked_once() {
     let (farm, clock) = farm();
