@@ -32,6 +32,16 @@ pub mod reapi {
     pub use bazel_remote_apis::build::bazel::remote::execution::v2::*;
     use bazel_remote_apis::google::protobuf::Timestamp;
 
+    /// Returns the platform that an action asks for; clients of older versions name it in the
+    /// command.
+    #[expect(deprecated)]
+    pub(crate) fn platform_of<'a>(
+        action: &'a Action,
+        command: &'a Command,
+    ) -> Option<&'a Platform> {
+        action.platform.as_ref().or(command.platform.as_ref())
+    }
+
     /// Returns the time of day.
     pub(crate) fn now() -> Option<Timestamp> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;

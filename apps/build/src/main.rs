@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 use filch_build::graph::{RunArguments, Summary};
 use filch_build::server::{Config, Server};
 use filch_build::worker::remote::{RunningWorker, WorkerConfig};
-use filch_build::worker::{adopt_orphans, keep_from_actions};
+use filch_build::worker::{keep_from_actions, launch_if_asked};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A build farm for Bazel and its like
@@ -31,8 +31,12 @@ enum Command {
     Worker(Box<WorkerConfig>),
 }
 
+fn main() -> ExitCode {
+    launch_if_asked().unwrap_or_else(run_command)
+}
+
 #[tokio::main]
-async fn main() -> ExitCode {
+async fn run_command() -> ExitCode {
     keep_from_actions();
     let cli = Cli::parse();
     tracing_subscriber::fmt()
@@ -63,17 +67,7 @@ async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Adopts orphans: all that `run` and `worker` start are actions. It works on Linux alone.
-fn adopt() {
-    if let Err(error) = adopt_orphans()
-        && cfg!(target_os = "linux")
-    {
-        tracing::warn!("processes that leave the group of their action outlive it: {error}");
-    }
-}
-
 async fn run(arguments: &RunArguments) -> ExitCode {
-    adopt();
     match run_until_asked(arguments).await {
         Ok(summary) => {
             println!("{summary}");
@@ -109,7 +103,6 @@ fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
 
 /// Works until the coordinator refuses it, or it is asked to leave: then it finishes what it runs.
 async fn worker(config: WorkerConfig) -> Result<(), Box<dyn Error>> {
-    adopt();
     let asked = asked_to_end()?;
     let mut running = RunningWorker::start(config).await?;
     if let Some(address) = running.address() {

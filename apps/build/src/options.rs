@@ -40,6 +40,14 @@ pub(crate) fn milliseconds(text: &str) -> Result<Duration, ParseIntError> {
     text.parse().map(Duration::from_millis)
 }
 
+/// Parses a property of a platform.
+pub(crate) fn property(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("not NAME=VALUE".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::size;

@@ -80,7 +80,8 @@ impl ByteStream for Cache {
         let committed = if complete {
             name.digest.size()
         } else {
-            self.uploads().taken(&name).unwrap_or(0)
+            let taken = self.uploads().taken(&name);
+            taken.ok_or_else(|| Status::not_found(format!("nothing came of the upload {name}")))?
         };
         Ok(Response::new(QueryWriteStatusResponse {
             committed_size: signed(committed),
@@ -95,7 +96,7 @@ enum End {
     Finished,
     /// More may come in another stream.
     Open,
-    /// The connection broke.
+    /// The connection broke, or the next bytes are not those that follow.
     Broken(Status),
 }
 
@@ -111,13 +112,9 @@ impl Cache {
             // Nobody needs the rest.
             return Ok(name.digest.size());
         }
-        if first.write_offset != 0 {
-            // A wrong one leaves parked what came.
-            check_offset(&first, self.uploads().taken(&name).unwrap_or(0))?;
-        }
-        let mut writer = match self.uploads().resume(&name) {
-            Some(parked) if first.write_offset > 0 => parked,
-            _ => blobs.writer(name.digest).await?,
+        let mut writer = match self.uploads().resume(&name, &first)? {
+            Some(parked) => parked,
+            None => blobs.writer(name.digest).await?,
         };
         let text = first.resource_name.clone();
         match self.take(&mut requests, first, &text, &mut writer).await? {
@@ -147,7 +144,9 @@ impl Cache {
             if !next.resource_name.is_empty() && next.resource_name != name {
                 return Err(invalid("a write of two resources"));
             }
-            check_offset(&next, writer.taken())?;
+            if let Err(status) = check_offset(&next, writer.taken()) {
+                return Ok(End::Broken(status));
+            }
             writer.write(next.data.into()).await?;
             if next.finish_write {
                 // The client may wait for the answer before it closes its half of the stream.
@@ -240,16 +239,26 @@ impl Uploads {
     }
 
     /// Returns how many bytes of a parked upload have come.
-    pub(super) fn taken(&self, name: &ResourceName) -> Option<u64> {
+    fn taken(&self, name: &ResourceName) -> Option<u64> {
         let parked = lock(&self.parked);
         let (_, writer) = parked.uploads.peek(name)?;
         Some(writer.taken())
     }
 
-    /// Takes an upload out.
-    pub(super) fn resume(&self, name: &ResourceName) -> Option<Writer> {
-        let (_, writer) = lock(&self.parked).uploads.pop(name)?;
-        Some(writer)
+    /// Takes an upload out if the message goes on with it, and forgets it if that begins anew. A
+    /// wrong offset leaves it parked.
+    fn resume(&self, name: &ResourceName, first: &WriteRequest) -> Result<Option<Writer>, Status> {
+        let mut parked = lock(&self.parked);
+        if first.write_offset == 0 {
+            let old = parked.uploads.pop(name);
+            // Its file is removed without the lock.
+            drop(parked);
+            drop(old);
+            return Ok(None);
+        }
+        let writer = parked.uploads.peek(name).map(|(_, writer)| writer);
+        check_offset(first, writer.map_or(0, Writer::taken))?;
+        Ok(parked.uploads.pop(name).map(|(_, writer)| writer))
     }
 }
 

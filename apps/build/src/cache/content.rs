@@ -36,6 +36,10 @@ impl ContentAddressableStorage for Cache {
         let request = request.into_inner();
         self.check(&request.instance_name, request.digest_function)?;
         let digests = digests(&request.blob_digests)?;
+        // It may name all of them.
+        check_answer(&FindMissingBlobsResponse {
+            missing_blob_digests: request.blob_digests,
+        })?;
         let missing = self.storage().blobs.missing(digests).await?;
         Ok(Response::new(FindMissingBlobsResponse {
             missing_blob_digests: missing.into_iter().map(Into::into).collect(),
@@ -50,6 +54,15 @@ impl ContentAddressableStorage for Cache {
         self.check(&request.instance_name, request.digest_function)?;
         let sizes = request.requests.iter().map(|blob| blob.data.len() as u64);
         check_batch(sizes)?;
+        let names = request.requests.iter().map(|blob| blob.digest.clone());
+        let failed = names.map(|digest| {
+            let status = Some(rpc_status(&Status::unknown("")));
+            batch_update_blobs_response::Response { digest, status }
+        });
+        // Nothing is stored if all could fail and there were no room to say so.
+        check_answer(&BatchUpdateBlobsResponse {
+            responses: failed.collect(),
+        })?;
         let blobs = request.requests.into_iter();
         let responses = stream::iter(blobs)
             .map(|blob| async move {
@@ -62,7 +75,13 @@ impl ContentAddressableStorage for Cache {
             })
             .buffered(AT_A_TIME);
         let responses = responses.collect().await;
-        answer(BatchUpdateBlobsResponse { responses })
+        let mut answer = BatchUpdateBlobsResponse { responses };
+        if check_answer(&answer).is_err() {
+            // There is room for the codes alone.
+            let statuses = answer.responses.iter_mut().flat_map(|it| &mut it.status);
+            statuses.for_each(|status| status.message.clear());
+        }
+        Ok(Response::new(answer))
     }
 
     async fn batch_read_blobs(
@@ -88,7 +107,9 @@ impl ContentAddressableStorage for Cache {
             })
             .buffered(AT_A_TIME);
         let responses = responses.collect().await;
-        answer(BatchReadBlobsResponse { responses })
+        let answer = BatchReadBlobsResponse { responses };
+        check_answer(&answer)?;
+        Ok(Response::new(answer))
     }
 
     type GetTreeStream = Responses<GetTreeResponse>;
@@ -172,12 +193,12 @@ fn check_batch(mut sizes: impl Iterator<Item = u64>) -> Result<(), Status> {
     Err(Status::invalid_argument(most))
 }
 
-/// Refuses an answer that clients do not take.
-fn answer<M: Message>(message: M) -> Result<Response<M>, Status> {
-    if message.encoded_len() <= MAX_ANSWER {
-        return Ok(Response::new(message));
+/// Refuses a request whose answer is one that clients do not take.
+fn check_answer(answer: &impl Message) -> Result<(), Status> {
+    if answer.encoded_len() <= MAX_ANSWER {
+        return Ok(());
     }
-    let most = "the answer about a batch has 4 MiB at most: ask in several requests";
+    let most = "the answer about several blobs has 4 MiB at most: ask in several requests";
     Err(Status::invalid_argument(most))
 }
 

@@ -14,10 +14,7 @@ use tonic::Status;
 use super::service::Cache;
 use super::status::{Refusal, invalid};
 use crate::digest::Digest;
-use crate::storage::{Expected, Range, StorageError, StoredResult};
-
-/// The most bytes of an encoded result.
-const MAX_RESULT: usize = 4 << 20;
+use crate::storage::{Expected, MAX_RESULT, Range, StorageError, StoredResult};
 
 /// The routes of the cache: below the name of the instance, if it has one.
 pub fn router(cache: Cache) -> Router {

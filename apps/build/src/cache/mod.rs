@@ -12,6 +12,6 @@ mod status;
 
 pub use http::router;
 pub use resource_name::{NotAResource, ResourceName};
-pub(crate) use service::digest;
 pub use service::{Cache, CacheConfig, MAX_BATCH, MAX_MESSAGE};
+pub(crate) use service::{PRIORITIES, digest};
 pub(crate) use status::Refusal;

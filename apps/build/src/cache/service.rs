@@ -1,6 +1,7 @@
 //! State and limits shared by all services of the cache, and the two small ones: the results of
 //! actions, and the capabilities that clients may ask for.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::reapi::digest_function::Value::Sha256;
 use crate::reapi::{
     ActionCacheUpdateCapabilities, ActionResult, CacheCapabilities, ExecutionCapabilities,
     GetActionResultRequest, GetCapabilitiesRequest, PriorityCapabilities, ServerCapabilities,
-    UpdateActionResultRequest, symlink_absolute_path_strategy,
+    UpdateActionResultRequest, priority_capabilities, symlink_absolute_path_strategy,
 };
 use crate::storage::{Storage, StoredResult};
 
@@ -32,6 +33,9 @@ pub(super) const MAX_ANSWER: usize = 4 << 20;
 
 /// The most bytes of a message that is received.
 pub const MAX_MESSAGE: usize = 8 << 20;
+
+/// The priorities that an action may have; a lower one goes first.
+pub(crate) const PRIORITIES: RangeInclusive<i32> = -1000..=1000;
 
 /// The permissions and limits of a cache.
 #[derive(Debug, Clone, Args)]
@@ -230,6 +234,12 @@ impl Capabilities for Cache {
                 digest_function: Sha256.into(),
                 digest_functions: vec![Sha256.into()],
                 exec_enabled: true,
+                execution_priority_capabilities: Some(PriorityCapabilities {
+                    priorities: vec![priority_capabilities::PriorityRange {
+                        min_priority: *PRIORITIES.start(),
+                        max_priority: *PRIORITIES.end(),
+                    }],
+                }),
                 ..Default::default()
             }),
             low_api_version: Some(version(0)),

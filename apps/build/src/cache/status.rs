@@ -1,14 +1,13 @@
 //! Errors, as gRPC and as HTTP name them.
 
 use std::fmt;
-use std::io::ErrorKind;
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use tonic::{Code, Status};
 
-use crate::storage::StorageError;
+use crate::storage::{StorageError, is_full};
 
 impl From<StorageError> for Status {
     /// Logs the cause for the operator, as it may name paths and hosts, and does not tell clients.
@@ -19,7 +18,7 @@ impl From<StorageError> for Status {
             StorageError::WrongDigest { .. }
             | StorageError::TooLong(_)
             | StorageError::TooLarge { .. } => Code::InvalidArgument,
-            StorageError::Disk(error) if error.kind() == ErrorKind::StorageFull => {
+            StorageError::Disk(error) if is_full(error) => {
                 tracing::error!(%error, "storage");
                 return Self::resource_exhausted("the storage is full");
             }

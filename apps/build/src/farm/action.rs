@@ -11,8 +11,9 @@ use prost::Message;
 use tonic::Code;
 
 use super::failure::Failure;
+use super::platform::Platform;
 use crate::digest::Digest;
-use crate::reapi::{Action, Command, Directory, Platform};
+use crate::reapi::{Action, Command, Directory, platform_of};
 use crate::storage::{Blobs, StorageError};
 
 /// The most bytes of messages that go to the worker with the action.
@@ -42,6 +43,7 @@ pub(super) const MOST_FOLDERS: NonZero<usize> = NonZero::new(8192).unwrap();
 pub(super) struct Prepared {
     /// The beginning of the command, for people.
     pub(super) title: String,
+    pub(super) needs: Arc<Platform>,
     /// The input files that are worth looking for, largest first.
     pub(super) files: Vec<Digest>,
     /// The action, its command and its folders, if they are small.
@@ -52,7 +54,6 @@ pub(super) struct Prepared {
 pub(super) async fn prepare(
     blobs: &Blobs,
     folders: &Folders,
-    platform: &[(String, String)],
     action: Action,
     message: Bytes,
 ) -> Result<Prepared, Failure> {
@@ -62,21 +63,18 @@ pub(super) async fn prepare(
     let mut messages = Messages::default();
     messages.add(message);
     let mut title = String::new();
-    let mut asks = action.platform;
+    let mut asks = action.platform.clone();
     match blobs.read(command).await {
         Ok(bytes) => {
             let command: Command = decode("its command", &bytes)?;
             title = begin(&command.arguments);
-            // Clients of older versions give it here.
-            #[expect(deprecated)]
-            let older = command.platform;
-            asks = asks.or(older);
+            asks = platform_of(&action, &command).cloned();
             messages.add(bytes);
         }
         Err(StorageError::Missing(blob)) => missing.push(blob),
         Err(error) => return Err(error.into()),
     }
-    check_platform(platform, asks.as_ref())?;
+    let needs = Arc::new(Platform::of(asks.as_ref())?);
     let mut inputs = Inputs::default();
     inputs.walk(blobs, folders, root, &mut messages).await?;
     missing.append(&mut inputs.missing);
@@ -90,6 +88,7 @@ pub(super) async fn prepare(
     files.truncate(MOST_FILES);
     Ok(Prepared {
         title,
+        needs,
         files,
         messages: messages.small,
     })
@@ -178,20 +177,6 @@ async fn read_folder(
 fn decode<M: Message + Default>(what: &str, bytes: &Bytes) -> Result<M, Failure> {
     let invalid = |error| Failure::invalid(&format!("{what} is not such a message: {error}"));
     M::decode(bytes.clone()).map_err(invalid)
-}
-
-/// Properties that the farm does not have are refused: an action that asks for one would run where
-/// it should not.
-fn check_platform(has: &[(String, String)], asks: Option<&Platform>) -> Result<(), Failure> {
-    for property in asks.iter().flat_map(|platform| &platform.properties) {
-        let (name, value) = (&property.name, &property.value);
-        if !has.iter().any(|(its, is)| its == name && is == value) {
-            let what = "no worker of this farm can run the action: it asks for";
-            let what = format!("{what} {name}={value}");
-            return Err(Failure::new(Code::FailedPrecondition, what));
-        }
-    }
-    Ok(())
 }
 
 fn begin(arguments: &[String]) -> String {

@@ -2,14 +2,16 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use filch_sync::lock;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 
-use super::snapshot::{Actions, Build};
+use super::snapshot::{Actions, Build, Failed, Lost};
+use crate::reapi::RequestMetadata;
 
-/// The number of builds that are remembered.
+/// The number of builds, failed actions and lost workers that are remembered.
 const MOST: usize = 50;
 /// The most characters of a name.
 const LONGEST: usize = 80;
@@ -19,15 +21,30 @@ const LONGEST: usize = 80;
 pub struct Invocation {
     pub(super) id: String,
     tool: String,
+    /// The name of all invocations that belong together, as those of one user's script.
+    pub(super) group: Arc<str>,
+    /// The priority that it gives its action; a lower one goes first.
+    pub(super) priority: i32,
+    /// The kind of its action, and the target.
+    pub(super) target: String,
 }
 
 impl Invocation {
-    /// Takes the client's name of the build and its own name and version, each cut if too long;
-    /// empty if it does not give them.
-    pub fn new(id: &str, tool: &str) -> Self {
+    /// Takes the client's names, each cut if too long; empty if it does not give them.
+    pub fn new(said: &RequestMetadata, priority: i32) -> Self {
+        let tool = said.tool_details.clone().unwrap_or_default();
+        let tool = format!("{} {}", tool.tool_name, tool.tool_version);
+        let target = format!("{} {}", said.action_mnemonic, said.target_id);
+        let group = match said.correlated_invocations_id.as_str() {
+            "" => &said.tool_invocation_id,
+            group => group,
+        };
         Self {
-            id: cut(id).to_owned(),
-            tool: cut(tool).to_owned(),
+            id: cut(&said.tool_invocation_id).to_owned(),
+            tool: cut(tool.trim()).to_owned(),
+            group: cut(group).into(),
+            priority,
+            target: cut(target.trim()).to_owned(),
         }
     }
 }
@@ -44,6 +61,27 @@ pub(super) enum End {
 #[derive(Debug, Default)]
 pub(super) struct Builds {
     books: Mutex<Books>,
+    pub(super) times: Times,
+}
+
+/// The seconds that actions waited for a worker and ran.
+#[derive(Debug, Clone)]
+pub struct Times {
+    /// From the client's request to the worker's start.
+    pub waited: Histogram,
+    /// From there to the end.
+    pub ran: Histogram,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        // From a millisecond to 74 hours.
+        let histogram = || Histogram::new(exponential_buckets(0.001, 4.0, 15));
+        Self {
+            waited: histogram(),
+            ran: histogram(),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -51,6 +89,8 @@ struct Books {
     total: Actions,
     /// Oldest first.
     builds: VecDeque<Build>,
+    failed: VecDeque<Failed>,
+    lost: VecDeque<Lost>,
 }
 
 /// An action that was asked for. Unless it is settled, dropping it counts the action as failed.
@@ -84,17 +124,15 @@ impl Builds {
             build.pending += 1;
             build.last = now;
         } else {
-            if books.builds.len() == MOST {
-                books.builds.pop_front();
-            }
-            books.builds.push_back(Build {
+            let build = Build {
                 invocation: id.clone(),
                 tool: invocation.tool.clone(),
                 first: now,
                 last: now,
                 pending: 1,
                 actions: Actions::default(),
-            });
+            };
+            keep(&mut books.builds, build);
         }
         Asked { builds: self, id }
     }
@@ -114,14 +152,26 @@ impl Builds {
         count(&mut self.lock().total, end);
     }
 
-    /// The counts since the start.
-    pub(super) fn total(&self) -> Actions {
-        self.lock().total
+    /// Remembers an action that failed.
+    pub(super) fn failed(&self, failed: Failed) {
+        keep(&mut self.lock().failed, failed);
     }
 
-    /// The remembered builds, the latest first.
-    pub(super) fn recent(&self) -> Vec<Build> {
-        self.lock().builds.iter().rev().cloned().collect()
+    /// Remembers a worker that was lost.
+    pub(super) fn lost(&self, name: &str, why: &str) {
+        let lost = Lost {
+            name: name.to_owned(),
+            at: SystemTime::now(),
+            why: why.to_owned(),
+        };
+        keep(&mut self.lock().lost, lost);
+    }
+
+    /// The counts since the start, and what is remembered, the latest first.
+    pub(super) fn recent(&self) -> (Actions, Vec<Build>, Vec<Failed>, Vec<Lost>) {
+        let books = self.lock();
+        let (builds, failed) = (latest(&books.builds), latest(&books.failed));
+        (books.total, builds, failed, latest(&books.lost))
     }
 
     fn lock(&self) -> MutexGuard<'_, Books> {
@@ -136,6 +186,18 @@ impl Books {
             .rev()
             .find(|build| build.invocation == id)
     }
+}
+
+/// Adds an item to the last ones.
+fn keep<T>(items: &mut VecDeque<T>, item: T) {
+    if items.len() == MOST {
+        items.pop_front();
+    }
+    items.push_back(item);
+}
+
+fn latest<T: Clone>(items: &VecDeque<T>) -> Vec<T> {
+    items.iter().rev().cloned().collect()
 }
 
 fn count(actions: &mut Actions, end: End) {
@@ -155,14 +217,25 @@ fn cut(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Invocation, LONGEST};
+    use super::{Invocation, LONGEST, RequestMetadata};
+    use crate::reapi::ToolDetails;
 
     #[test]
     fn long_names_are_cut_between_characters() {
         let long = "ä".repeat(LONGEST + 1);
         let cut = "ä".repeat(LONGEST);
-        let invocation = Invocation::new(&long, &long);
+        let said = |id: &str| RequestMetadata {
+            tool_invocation_id: id.to_owned(),
+            tool_details: Some(ToolDetails {
+                tool_name: id.to_owned(),
+                ..ToolDetails::default()
+            }),
+            ..RequestMetadata::default()
+        };
+        let invocation = Invocation::new(&said(&long), 0);
         assert_eq!((&invocation.id, &invocation.tool), (&cut, &cut));
-        assert_eq!(Invocation::new("a", "").id, "a");
+        assert_eq!(*invocation.group, *cut);
+        let invocation = Invocation::new(&said("a"), 0);
+        assert_eq!((&*invocation.id, &*invocation.group), ("a", "a"));
     }
 }

@@ -2,41 +2,41 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bytes::Bytes;
 use clap::Args;
-use filch_build_scheduler::{Config, Job, Scheduler};
+use filch_build_scheduler::Config;
 use filch_sync::lock;
 use filch_timers::Timers;
 use lru::LruCache;
 use prost::Message as _;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use tonic::Code;
 use uuid::Uuid;
 
-use super::action::{Folders, MOST_FOLDERS, prepare};
-use super::builds::{Builds, End, Invocation};
+use super::action::{Folders, MOST_FOLDERS};
+use super::builds::{Builds, End, Invocation, Times};
 use super::execution::Executing;
-use super::failure::{Failure, contained};
-use super::run::{Outcome, Run, Stage, Work};
+use super::failure::Failure;
+use super::platform::Properties;
+use super::queue::Queue;
+use super::run::{Run, Stage};
 use super::snapshot::Snapshot;
-use super::workers::Roster;
 use crate::digest::Digest;
-use crate::options::{defaults, milliseconds, size};
-use crate::reapi::{Action, ActionResult};
-use crate::storage::{Storage, StoredResult};
+use crate::options::{defaults, milliseconds, property, size};
+use crate::reapi::Action;
+use crate::storage::Storage;
 
 /// The settings of a farm.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct FarmConfig {
-    /// A property of the workers' platform, as `OSFamily=linux`; an action that asks for another
-    /// one is refused
-    #[arg(long, value_name = "NAME=VALUE", value_parser = property)]
-    pub platform: Vec<(String, String)>,
+    /// A platform of workers that may come, as `OSFamily=linux,ISA=x86-64`: actions wait for it.
+    /// Others wait only if a worker that fits is here, or left within the last minute
+    #[arg(long, value_name = "NAME=VALUE,…", value_parser = platform)]
+    pub platform: Vec<Properties>,
+    /// A platform whose last worker has gone counts for this long.
+    #[arg(skip = Duration::from_secs(60))]
+    pub remembered: Duration,
     /// A worker that sends nothing for this long is taken for dead.
     #[arg(skip = Duration::from_secs(10))]
     pub silence: Duration,
@@ -61,15 +61,9 @@ impl Default for FarmConfig {
     }
 }
 
-fn property(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
-        _ => Err("not NAME=VALUE".into()),
-    }
+fn platform(text: &str) -> Result<Properties, String> {
+    text.split(',').map(property).collect()
 }
-
-/// The number of the largest inputs that make a worker near.
-const MOST_NEAR: usize = 32;
 
 /// A coordinator. Clones are handles of the same one.
 #[derive(Debug, Clone)]
@@ -81,10 +75,11 @@ pub struct Farm {
 pub(super) struct Shared {
     pub(super) config: FarmConfig,
     pub(super) storage: Storage,
-    pub(super) scheduler: Scheduler<Digest, Work, Outcome>,
-    folders: Folders,
+    /// The instance that workers have to name.
+    pub(super) instance: String,
+    pub(super) queue: Queue,
+    pub(super) folders: Folders,
     runs: Mutex<Runs>,
-    pub(super) roster: Roster,
     pub(super) started: SystemTime,
     pub(super) builds: Builds,
     /// The key that workers show each other.
@@ -96,30 +91,36 @@ pub(super) struct Shared {
 }
 
 #[derive(Debug)]
-struct Runs {
+pub(super) struct Runs {
     /// Those that others may share, by their actions.
     pending: HashMap<Digest, Arc<Run>>,
     /// All pending runs, and those that ended a moment ago.
-    named: HashMap<String, Arc<Run>>,
+    pub(super) named: HashMap<String, Arc<Run>>,
     /// The coordinator's start in nanoseconds, a part of all names: they hold for one life of it.
     life: u128,
     count: u64,
 }
 
 impl Farm {
-    /// Starts a farm without workers.
+    /// Starts a farm of that instance, without workers.
     ///
     /// # Errors
     /// If the scheduler's timer thread cannot be started.
-    pub fn start(config: FarmConfig, storage: Storage) -> io::Result<Self> {
+    pub fn start(config: FarmConfig, instance: String, storage: Storage) -> io::Result<Self> {
         let waits = Config::new(config.patience, config.patience).near_first();
-        let scheduler = Scheduler::new(waits, &Timers::new().map_err(io::Error::other)?);
+        let timers = Timers::new().map_err(io::Error::other)?;
+        let mut expected = config.platform.clone();
+        if expected.is_empty() {
+            // Actions that ask for nothing wait for the first worker.
+            expected.push(Properties::new());
+        }
         let started = SystemTime::now();
         let life = started.duration_since(UNIX_EPOCH).unwrap_or_default();
         let shared = Shared {
             config,
+            instance,
             storage,
-            scheduler,
+            queue: Queue::new(waits, timers, expected),
             folders: Mutex::new(LruCache::new(MOST_FOLDERS)),
             runs: Mutex::new(Runs {
                 pending: HashMap::new(),
@@ -127,7 +128,6 @@ impl Farm {
                 life: life.as_nanos(),
                 count: 0,
             }),
-            roster: Roster::default(),
             started,
             builds: Builds::default(),
             key: format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()),
@@ -141,7 +141,7 @@ impl Farm {
 
     /// Returns the result of the action: from the cache, unless that is to be skipped, or from a
     /// worker. All that ask for one action at the same time share one run, unless it is not to be
-    /// cached. `invocation` is the build that asks.
+    /// cached, and the best of the priorities. `invocation` is the build that asks.
     ///
     /// If everybody who waits goes away, the action is cancelled after a while.
     ///
@@ -171,12 +171,10 @@ impl Farm {
         invocation: &Invocation,
     ) -> Result<Executing, Failure> {
         let shared = &self.shared;
-        if !skip_cache && let Some(result) = shared.storage.results.get(digest.hash()).await? {
+        if !skip_cache && let Some(executing) = self.cached(digest).await? {
             shared.builds.count(End::Cached);
             shared.builds.note(&invocation.id, End::Cached);
-            let stage = Stage::Completed(Ok(Arc::new(result.into_message())));
-            let run = Run::new(digest, shared.runs().name(digest), stage);
-            return Ok(Executing::new(run, true));
+            return Ok(executing);
         }
         let message = shared.storage.blobs.read(digest).await?;
         let action = Action::decode(message.clone());
@@ -185,37 +183,75 @@ impl Farm {
                 "{digest} is not the message of an action: {error}"
             ))
         })?;
-        let (executing, is_new) = shared.join(digest, action.do_not_cache);
+        let (executing, is_new) = shared.join(digest, invocation, action.do_not_cache);
         let run = &executing.run;
         run.add_build(&shared.builds, &invocation.id);
+        run.hurry(invocation.priority);
         if is_new {
             tokio::spawn(Arc::clone(shared).drive(Arc::clone(run), action, message));
         }
         Ok(executing)
     }
 
-    /// Returns a wait for the operation of that name, if it is pending or ended a moment ago.
-    pub fn operation(&self, name: &str) -> Option<Executing> {
-        let runs = self.shared.runs();
-        let run = runs.named.get(name)?;
-        Some(Executing::new(Arc::clone(run), false))
+    /// Returns a wait for the operation of that name, if it is pending or ended a moment ago. One
+    /// that is not known, as from an earlier life of the coordinator, becomes that of its action,
+    /// if the action is pending or its result is in the cache.
+    ///
+    /// # Errors
+    /// If the storage cannot be read.
+    pub async fn operation(&self, name: &str) -> Result<Option<Executing>, Failure> {
+        let Some(action) = action_of(name) else {
+            return Ok(None);
+        };
+        let known = {
+            let runs = self.shared.runs();
+            let run = runs.named.get(name).or_else(|| runs.pending.get(&action));
+            run.map(|run| Executing::new(Arc::clone(run), false))
+        };
+        match known {
+            Some(executing) => Ok(Some(executing)),
+            None => self.cached(action).await,
+        }
+    }
+
+    /// Returns the result that is in the cache, as an operation.
+    async fn cached(&self, action: Digest) -> Result<Option<Executing>, Failure> {
+        let shared = &self.shared;
+        let Some(result) = shared.storage.results.get(action.hash()).await? else {
+            return Ok(None);
+        };
+        let stage = Stage::Completed(Ok(Arc::new(result.into_message())));
+        let name = shared.runs().name(action);
+        let run = Run::new(action, &Invocation::default(), name, stage);
+        Ok(Some(Executing::new(run, true)))
     }
 
     /// Returns what the farm does now.
-    pub async fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> Snapshot {
         let shared = &self.shared;
-        let workers = shared.roster.views();
-        let counts = shared.scheduler.counts().await.unwrap_or_default();
+        let pools = shared.queue.pools();
+        let workers = pools.iter().flat_map(|pool| pool.roster.workers());
+        let mut workers: Vec<_> = workers.collect();
+        workers.sort_by(|one, other| (&one.name, one.since).cmp(&(&other.name, other.since)));
         let running: usize = workers.iter().map(|worker| worker.running.len()).sum();
+        let (actions, builds, failed, lost) = shared.builds.recent();
         Snapshot {
             at: SystemTime::now(),
             started: shared.started,
             // A run that was cancelled may go on for a moment.
-            waiting: counts.jobs.saturating_sub(running),
+            waiting: shared.queue.len().saturating_sub(running),
             workers,
-            actions: shared.builds.total(),
-            builds: shared.builds.recent(),
+            actions,
+            builds,
+            failed,
+            lost,
+            absent: shared.queue.absent(),
         }
+    }
+
+    /// Returns the times that actions took.
+    pub fn times(&self) -> Times {
+        self.shared.builds.times.clone()
     }
 
     /// Refuses new actions. Workers finish what they run, and leave; what still waits then fails.
@@ -233,13 +269,13 @@ impl Farm {
 impl Shared {
     /// Returns a wait for the pending run of the action, or for a new one, and true if it is new.
     /// The API forbids that others share a run that is `alone`.
-    fn join(&self, action: Digest, alone: bool) -> (Executing, bool) {
+    fn join(&self, action: Digest, asks: &Invocation, alone: bool) -> (Executing, bool) {
         let mut runs = self.runs();
         if !alone && let Some(run) = runs.pending.get(&action) {
             // The count of waiters rises under the lock, so that the run is not abandoned now.
             return (Executing::new(Arc::clone(run), false), false);
         }
-        let run = Run::new(action, runs.name(action), Stage::Queued);
+        let run = Run::new(action, asks, runs.name(action), Stage::Queued);
         if !alone {
             runs.pending.insert(action, Arc::clone(&run));
         }
@@ -247,103 +283,29 @@ impl Shared {
         (Executing::new(run, false), true)
     }
 
-    /// Brings the run to its end.
-    async fn drive(self: Arc<Self>, run: Arc<Run>, action: Action, message: Bytes) {
-        let do_not_cache = action.do_not_cache;
-        let outcome = contained(self.outcome(&run, action, message)).await;
-        let outcome = outcome.unwrap_or_else(|defect| {
-            run.cancel(|| drop(self.scheduler.withdraw_job(run.job)));
-            Err(Failure::new(Code::Internal, defect))
-        });
-        if let Ok(result) = &outcome
-            && result.exit_code == 0
-            && !do_not_cache
-        {
-            self.remember(run.action, result).await;
-        }
-        self.builds.count(End::from(&outcome));
-        run.complete(&self.builds, outcome);
-        self.runs().forget(&run);
-        // A client that lost its connection just now may ask for it.
-        sleep(self.config.abandoned_after).await;
-        self.runs().named.remove(&run.name);
-    }
-
-    /// Puts the result into the cache. If that fails, clients get the result all the same.
-    async fn remember(&self, action: Digest, result: &ActionResult) {
-        let stored = match StoredResult::try_from(result) {
-            Ok(result) => self.storage.results.put(action.hash(), result).await,
-            // The session has checked that it is a result.
-            Err(_) => return,
-        };
-        if let Err(error) = stored {
-            tracing::warn!("the result of {action} is not in the cache: {error}");
-        }
-    }
-
-    async fn outcome(&self, run: &Arc<Run>, action: Action, message: Bytes) -> Outcome {
-        let mut outcome = pin!(self.schedule(run, action, message));
-        loop {
-            tokio::select! {
-                biased;
-                outcome = &mut outcome => return outcome,
-                () = run.abandoned(self.config.abandoned_after) => {}
-            }
-            if self.abandon(run) {
-                let why = "the action was cancelled: nobody waited for it";
-                return Err(Failure::new(Code::Cancelled, why));
-            }
-        }
-    }
-
-    async fn schedule(&self, run: &Arc<Run>, action: Action, message: Bytes) -> Outcome {
-        let (blobs, platform) = (&self.storage.blobs, &self.config.platform);
-        let prepared = prepare(blobs, &self.folders, platform, action, message).await?;
-        // It is worth waiting for a worker that has one of the largest inputs.
-        let large = |file: &&Digest| file.size() >= self.config.near_size;
-        let large = prepared.files.iter().take_while(large).take(MOST_NEAR);
-        let near: Vec<Digest> = large.copied().collect();
-        let work = Work {
-            run: Arc::clone(run),
-            prepared: Arc::new(prepared),
-        };
-        let job = Job::with_dependencies(run.job, near, work);
-        match self.scheduler.schedule_job(job).await {
-            Ok(outcome) => Outcome::clone(&outcome),
-            Err(_) => Err(Failure::stopped()),
-        }
-    }
-
-    /// Stops the scheduler if the farm is leaving and has no workers: what waits then fails.
+    /// Stops the queue if the farm is leaving and has no workers: what waits then fails.
     pub(super) fn stop_if_left(&self) {
-        if self.leaving.is_cancelled() && self.roster.len() == 0 {
-            // It may have been stopped before.
-            drop(self.scheduler.stop());
+        if self.leaving.is_cancelled() && self.queue.pools().is_empty() {
+            self.queue.stop();
             self.left.cancel();
         }
     }
 
-    /// Forgets a run that nobody waits for. Returns false if somebody does, or if it is over.
-    fn abandon(&self, run: &Arc<Run>) -> bool {
-        let mut runs = self.runs();
-        if *run.waiting.borrow() > 0 {
-            return false;
-        }
-        let ended = run.cancel(|| drop(self.scheduler.withdraw_job(run.job)));
-        if ended {
-            runs.forget(run);
-        }
-        ended
-    }
-
-    fn runs(&self) -> MutexGuard<'_, Runs> {
+    pub(super) fn runs(&self) -> MutexGuard<'_, Runs> {
         lock(&self.runs)
     }
 }
 
+/// Reads the action in the name of an operation.
+fn action_of(name: &str) -> Option<Digest> {
+    let mut parts = name.split('/');
+    let (hash, size) = (parts.next()?, parts.next()?);
+    Digest::new(hash, size.parse().ok()?).ok()
+}
+
 impl Runs {
     /// Forgets a run that is over. An abandoned run may have a successor, which stays.
-    fn forget(&mut self, run: &Arc<Run>) {
+    pub(super) fn forget(&mut self, run: &Arc<Run>) {
         let pending = self.pending.get(&run.action);
         if pending.is_some_and(|pending| Arc::ptr_eq(pending, run)) {
             self.pending.remove(&run.action);

@@ -16,7 +16,7 @@ use super::builds::Invocation;
 use super::coordinator::Farm;
 use super::failure::Failure;
 use super::run::{Outcome, Run, Stage};
-use crate::cache::{Cache, digest};
+use crate::cache::{Cache, PRIORITIES, digest};
 use crate::digest::Digest;
 use crate::reapi::execution_stage::Value;
 use crate::reapi::{
@@ -27,8 +27,7 @@ use crate::reapi::{
 /// The Execution service of the Remote Execution API.
 ///
 /// An operation reports its stages as they come, and the outcome of the action. The stream itself
-/// ends with an error only if the request was wrong. There are no priorities: actions wait in the
-/// scheduler's order.
+/// ends with an error only if the request was wrong.
 #[derive(Debug, Clone)]
 pub struct ExecutionService {
     farm: Farm,
@@ -53,12 +52,19 @@ impl execution_server::Execution for ExecutionService {
         &self,
         request: Request<ExecuteRequest>,
     ) -> Result<Response<Operations>, Status> {
-        let invocation = invocation(request.metadata());
+        let said = metadata(request.metadata());
         let request = request.into_inner();
         let (instance, function) = (&request.instance_name, request.digest_function);
         self.cache.check(instance, function)?;
         let digest = digest(request.action_digest.as_ref(), "the action")?;
         let skip_cache = request.skip_cache_lookup;
+        let priority = request.execution_policy.unwrap_or_default().priority;
+        if !PRIORITIES.contains(&priority) {
+            let (least, most) = PRIORITIES.into_inner();
+            let range = format!("the priority {priority} is not from {least} to {most}");
+            return Err(Status::invalid_argument(range));
+        }
+        let invocation = Invocation::new(&said, priority);
         let operations = match self.farm.execute(digest, skip_cache, &invocation).await {
             Ok(executing) => stages(executing),
             // The field in which clients look for it.
@@ -72,10 +78,11 @@ impl execution_server::Execution for ExecutionService {
         request: Request<WaitExecutionRequest>,
     ) -> Result<Response<Operations>, Status> {
         let name = request.into_inner().name;
-        match self.farm.operation(&name) {
-            Some(executing) => Ok(Response::new(stages(executing))),
-            None => Err(Status::not_found(format!("there is no operation {name:?}"))),
-        }
+        let found = self.farm.operation(&name).await;
+        let found = found.map_err(|failure| Status::new(failure.code, failure.message))?;
+        // A client then asks for the action anew.
+        let unknown = || Status::not_found(format!("there is no operation {name:?}"));
+        Ok(Response::new(stages(found.ok_or_else(unknown)?)))
     }
 }
 
@@ -90,21 +97,17 @@ fn stages(executing: Executing) -> Operations {
 }
 
 fn failed(digest: Digest, failure: Failure) -> Operations {
-    let run = Run::new(digest, String::new(), Stage::Completed(Err(failure)));
+    let stage = Stage::Completed(Err(failure));
+    let run = Run::new(digest, &Invocation::default(), String::new(), stage);
     stages(Executing::new(run, false))
 }
 
-/// Reads which build the request is for, if the client says so.
-fn invocation(metadata: &MetadataMap) -> Invocation {
+/// Reads what a client says about the build that the request is for.
+fn metadata(metadata: &MetadataMap) -> RequestMetadata {
     let header = metadata.get_bin("build.bazel.remote.execution.v2.requestmetadata-bin");
     let bytes = header.and_then(|header| header.to_bytes().ok());
     let said = bytes.and_then(|bytes| RequestMetadata::decode(bytes).ok());
-    let Some(said) = said else {
-        return Invocation::default();
-    };
-    let tool = said.tool_details.unwrap_or_default();
-    let tool = format!("{} {}", tool.tool_name, tool.tool_version);
-    Invocation::new(&said.tool_invocation_id, tool.trim())
+    said.unwrap_or_default()
 }
 
 /// A client's wait for an action. To go away, drop it.

@@ -1,7 +1,7 @@
 //! An action that waits or runs, and everyone who waits for it.
 
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bazel_remote_apis::google::protobuf::Timestamp;
 use filch_sync::lock;
@@ -10,8 +10,9 @@ use tokio::time::timeout;
 use tonic::Code;
 
 use super::action::Prepared;
-use super::builds::{Builds, End};
+use super::builds::{Builds, End, Invocation};
 use super::failure::Failure;
+use super::snapshot::Running;
 use crate::digest::Digest;
 use crate::reapi::{ActionResult, now};
 
@@ -45,15 +46,18 @@ pub enum Stage {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) action: Digest,
-    /// The name of its job in the scheduler, where an action may have several runs.
-    pub(super) job: Digest,
+    /// The build that asked for it first.
+    pub(super) invocation: Invocation,
     /// The name of the operation, by which a client finds it again.
     pub(super) name: String,
     /// The time when a client asked for it first.
     pub(super) queued: Option<Timestamp>,
+    pub(super) asked: SystemTime,
     pub(super) stage: watch::Sender<Stage>,
     /// The number of those that wait for it.
     pub(super) waiting: watch::Sender<usize>,
+    /// The best priority that they gave it.
+    pub(super) priority: watch::Sender<i32>,
     place: Mutex<Place>,
 }
 
@@ -61,8 +65,14 @@ pub(super) struct Run {
 struct Place {
     /// True once the scheduler was told that the job is over, which it is told once.
     over: bool,
+    /// The name of the job by which it may begin: it has a new one in each pool.
+    job: Option<Digest>,
+    /// The number of those.
+    jobs: u64,
     /// The session of the worker that runs it, and the run's number there.
     session: Option<(mpsc::UnboundedSender<u64>, u64)>,
+    /// The last worker that got it, for people.
+    last: Option<(String, Running)>,
     /// The reasons of the workers that did not finish it.
     attempts: Vec<String>,
     /// The builds that wait for it, one for each client that asked.
@@ -75,6 +85,8 @@ struct Place {
 #[derive(Debug, Clone)]
 pub(super) struct Work {
     pub(super) run: Arc<Run>,
+    /// The name of its job in the scheduler.
+    pub(super) job: Digest,
     pub(super) prepared: Arc<Prepared>,
 }
 
@@ -86,14 +98,21 @@ impl PartialEq for Work {
 }
 
 impl Run {
-    pub(super) fn new(action: Digest, name: String, stage: Stage) -> Arc<Self> {
+    pub(super) fn new(
+        action: Digest,
+        invocation: &Invocation,
+        name: String,
+        stage: Stage,
+    ) -> Arc<Self> {
         Arc::new(Self {
             action,
-            job: Digest::of(name.as_bytes()),
+            invocation: invocation.clone(),
             name,
             queued: now(),
+            asked: SystemTime::now(),
             stage: watch::Sender::new(stage),
             waiting: watch::Sender::new(0),
+            priority: watch::Sender::new(invocation.priority),
             place: Mutex::default(),
         })
     }
@@ -111,13 +130,38 @@ impl Run {
         }
     }
 
-    /// Records that a worker is about to run it. Returns false if it is over, and need not be run.
-    pub(super) fn begin(&self, session: &mpsc::UnboundedSender<u64>, number: u64) -> bool {
+    /// Makes another job of it, and returns the name.
+    pub(super) fn new_job(&self) -> Digest {
         let mut place = self.place();
-        if place.over {
+        place.jobs += 1;
+        let name = format!("{} {}", self.name, place.jobs);
+        *place.job.insert(Digest::of(name.as_bytes()))
+    }
+
+    /// Lets it not begin by its job any more, and returns true, unless it has begun.
+    pub(super) fn recall(&self) -> bool {
+        let mut place = self.place();
+        if place.session.is_none() {
+            place.job = None;
+        }
+        place.job.is_none()
+    }
+
+    /// Records that a worker is about to run that job. Returns false if it is over or was recalled,
+    /// and need not be run.
+    pub(super) fn begin(
+        &self,
+        job: Digest,
+        session: &mpsc::UnboundedSender<u64>,
+        worker: &str,
+        running: &Running,
+    ) -> bool {
+        let mut place = self.place();
+        if place.over || place.job != Some(job) {
             return false;
         }
-        place.session = Some((session.clone(), number));
+        place.session = Some((session.clone(), running.run));
+        place.last = Some((worker.to_owned(), running.clone()));
         self.set_stage(Stage::Executing);
         true
     }
@@ -133,9 +177,19 @@ impl Run {
         true
     }
 
-    /// Ends it as `end` does because nobody waits for it, and tells the worker that runs it.
-    pub(super) fn cancel(&self, tell: impl FnOnce()) -> bool {
-        let ended = self.end(tell);
+    /// Takes the priority that a client gives it, if it is better than those before.
+    pub(super) fn hurry(&self, priority: i32) {
+        self.priority.send_if_modified(|best| {
+            let better = priority < *best;
+            *best = priority.min(*best);
+            better
+        });
+    }
+
+    /// Ends it as `end` does because nobody waits for it, and tells the worker that runs it. Its
+    /// job is withdrawn with its place in the queue.
+    pub(super) fn cancel(&self) -> bool {
+        let ended = self.end(|| ());
         if ended && let Some((session, number)) = self.place().session.take() {
             // If the session has ended, so has the run.
             let _ = session.send(number);
@@ -185,6 +239,11 @@ impl Run {
         }
         drop(place);
         self.stage.send_replace(Stage::Completed(outcome));
+    }
+
+    /// Returns the last worker that got it, and its run there.
+    pub(super) fn last(&self) -> Option<(String, Running)> {
+        self.place().last.clone()
     }
 
     fn set_stage(&self, new: Stage) {

@@ -4,48 +4,49 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use filch_build_scheduler::{Picking, WorkerId};
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
+use filch_build_scheduler::{Job, PickError, Picking, WorkerId};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tonic::{Status, Streaming};
 
 use super::coordinator::Shared;
 use super::failure::contained;
+use super::pools::Pool;
 use super::run::{Outcome, Work};
 use super::snapshot::{Running, Worker};
-use super::workers::{check_hello, digests, failure_of};
+use super::workers::{check_hello, digests, platform_of};
 use crate::digest::Digest;
 use crate::protocol::from_worker::Event;
 use crate::protocol::to_worker::Order;
-use crate::protocol::{
-    Cancel, Done, FromWorker, Hello, Leave, Run, Source, ToWorker, Welcome, done,
-};
-use crate::reapi::ActionResult;
-use crate::storage::StoredResult;
+use crate::protocol::{Cancel, FromWorker, Hello, Leave, Run, Source, ToWorker, Welcome};
 
 /// The most blobs that a worker may announce.
 pub(super) const MOST_HELD: usize = 1 << 18;
 
-type Picks = FuturesUnordered<Picking<Digest, Work, Outcome>>;
 pub(super) type Orders = mpsc::Sender<Result<ToWorker, Status>>;
 
 pub(super) struct Session {
-    shared: Arc<Shared>,
-    id: WorkerId,
-    name: String,
+    pub(super) shared: Arc<Shared>,
+    pub(super) pool: Arc<Pool>,
+    pub(super) id: WorkerId,
+    pub(super) name: String,
     slots: usize,
     orders: Orders,
-    running: HashMap<u64, Work>,
+    pub(super) running: HashMap<u64, Work>,
+    pick: Option<Picking<Digest, Work, Outcome>>,
+    /// A picked action that waits for room. Nothing else is picked meanwhile: a large one would
+    /// wait for ever.
+    next: Option<Work>,
     /// The number of the last run.
     last: u64,
     held: HashSet<Digest>,
     /// The numbers of runs that nobody waits for any more.
     cancels: mpsc::UnboundedSender<u64>,
     /// The worker gets no actions before this time.
-    paused_until: Option<Instant>,
+    pub(super) paused_until: Option<Instant>,
     leaving: bool,
+    /// True if its slots count in the queue: it takes actions.
+    counts: bool,
 }
 
 /// Serves the worker's stream until it ends.
@@ -62,15 +63,14 @@ pub(super) async fn serve(
             Some(_) => return Err(Status::invalid_argument("the first message is not Hello")),
             None => return Ok(()),
         };
-        check_hello(&hello)?;
+        check_hello(&hello, &shared.instance)?;
         let held = digests(hello.holds.take().unwrap_or_default())?;
         let (cancels, cancelled) = mpsc::unbounded_channel();
         let session = begun.insert(Session::begin(shared, hello, orders, cancels).await?);
         session.welcome(held)?;
         session.live(&mut inbound, cancelled).await
     });
-    let ended = life.await;
-    let ended = ended.unwrap_or_else(|defect| Err(Status::internal(defect)));
+    let ended = (life.await).unwrap_or_else(|defect| Err(Status::internal(defect)));
     if let Some(mut session) = begun {
         session.end(&ended).await;
     }
@@ -96,36 +96,48 @@ async fn next(
 impl Session {
     async fn begin(
         shared: Arc<Shared>,
-        hello: Hello,
+        mut hello: Hello,
         orders: Orders,
         cancels: mpsc::UnboundedSender<u64>,
     ) -> Result<Self, Status> {
         let slots = hello.slots as usize;
-        let id = shared.scheduler.register_worker().await.map_err(stopped)?;
+        let pool = shared.queue.join(platform_of(&mut hello), slots);
+        let registered = pool.scheduler.register_worker().await;
+        let id = registered.map_err(|error| {
+            shared.queue.count(&pool, slots, false);
+            leave(&shared, &pool);
+            stopped(error)
+        })?;
         let name = hello.name;
-        tracing::info!("the worker {name} has come, for {slots} actions at a time");
+        let platform = Arc::clone(&pool.platform);
+        tracing::info!("the worker {name} has come, for {slots} actions at a time: {platform}");
         let worker = Worker {
             name: name.clone(),
             address: hello.address,
             since: SystemTime::now(),
             slots,
+            platform,
             running: Vec::new(),
             blobs: 0,
             leaving: false,
         };
-        shared.roster.add(id, worker);
+        pool.roster.add(id, worker);
         Ok(Self {
             shared,
+            pool,
             id,
             name,
             slots,
             orders,
             running: HashMap::new(),
+            pick: None,
+            next: None,
             last: 0,
             held: HashSet::new(),
             cancels,
             paused_until: None,
             leaving: false,
+            counts: true,
         })
     }
 
@@ -145,25 +157,31 @@ impl Session {
         mut cancelled: mpsc::UnboundedReceiver<u64>,
     ) -> Result<(), Status> {
         let shared = Arc::clone(&self.shared);
-        let mut picks = Picks::new();
         let mut deadline = Instant::now() + self.shared.config.silence;
         loop {
             if self.leaving && self.running.is_empty() {
                 return Ok(());
             }
-            self.ask(&mut picks);
+            if let Some(next) = self.next.take() {
+                match self.has_room(next.prepared.needs.cpus, next.prepared.needs.memory) {
+                    true => self.run(next).await?,
+                    false => self.next = Some(next),
+                }
+            }
+            self.count(!self.leaving && self.paused_until.is_none());
+            self.ask();
             tokio::select! {
                 event = next(inbound, deadline) => {
                     let Some(event) = event? else {
                         return Err(Status::unavailable("the worker has gone"));
                     };
                     deadline = Instant::now() + self.shared.config.silence;
-                    self.take(event, &mut picks).await?;
+                    self.take(event).await?;
                 }
-                Some(picked) = picks.next() => match picked {
-                    Ok(job) => self.run(job.content.clone()).await?,
-                    Err(error) => return Err(Status::unavailable(error.to_string())),
-                },
+                picked = picked(&mut self.pick) => {
+                    self.pick = None;
+                    self.next = Some(picked.map_err(stopped)?.content.clone());
+                }
                 Some(run) = cancelled.recv() => {
                     if self.running.contains_key(&run) {
                         self.order(Order::Cancel(Cancel { run }))?;
@@ -172,44 +190,66 @@ impl Session {
                 () = rest(self.paused_until) => self.paused_until = None,
                 () = shared.leaving.cancelled(), if !self.leaving => {
                     self.order(Order::Leave(Leave {}))?;
-                    self.leave(&mut picks);
+                    self.leave();
                 }
             }
         }
     }
 
-    /// Asks for as many actions as the worker has room for.
-    fn ask(&self, picks: &mut Picks) {
-        if self.leaving || self.paused_until.is_some() {
-            return;
-        }
-        while self.running.len() + picks.len() < self.slots {
-            picks.push(self.shared.scheduler.pick_job(self.id));
+    /// Tells the queue if the worker takes actions.
+    fn count(&mut self, counts: bool) {
+        if counts != self.counts {
+            self.counts = counts;
+            self.shared.queue.count(&self.pool, self.slots, counts);
         }
     }
 
-    async fn take(&mut self, event: Event, picks: &mut Picks) -> Result<(), Status> {
+    /// Returns true if the worker has so many CPUs and so much memory left.
+    fn has_room(&self, mut cpus: u64, mut memory: u64) -> bool {
+        for work in self.running.values() {
+            cpus = cpus.saturating_add(work.prepared.needs.cpus);
+            memory = memory.saturating_add(work.prepared.needs.memory);
+        }
+        cpus <= self.pool.platform.cpus && memory <= self.pool.platform.memory
+    }
+
+    /// Asks for an action if the worker has room.
+    fn ask(&mut self) {
+        let room = self.running.len() < self.slots && self.has_room(1, 0);
+        if self.counts && room && self.next.is_none() && self.pick.is_none() {
+            self.pick = Some(self.pool.scheduler.pick_job(self.id));
+        }
+    }
+
+    async fn take(&mut self, event: Event) -> Result<(), Status> {
         match event {
             Event::Hello(_) => Err(Status::invalid_argument("a second Hello")),
-            Event::Done(done) => self.done(done, picks).await,
+            Event::Done(done) => self.done(done).await,
             Event::Gained(blobs) => self.gain(digests(blobs)?),
             Event::Dropped(blobs) => {
                 self.lose(digests(blobs)?);
                 Ok(())
             }
             Event::Leaving(_) => {
-                self.leave(picks);
+                self.leave();
                 Ok(())
             }
             Event::Alive(_) => Ok(()),
         }
     }
 
-    fn leave(&mut self, picks: &mut Picks) {
+    fn leave(&mut self) {
         self.leaving = true;
         self.update(|worker| worker.leaving = true);
-        // Actions that these have picked, but nobody has taken, go back.
-        picks.clear();
+        self.release();
+    }
+
+    /// Sends what was picked, and has not begun, back to the queue.
+    pub(super) fn release(&mut self) {
+        self.pick = None;
+        if let Some(work) = self.next.take() {
+            drop(self.pool.scheduler.withdraw_job(work.job));
+        }
     }
 
     fn gain(&mut self, blobs: Vec<Digest>) -> Result<(), Status> {
@@ -221,7 +261,7 @@ impl Session {
                 let most = format!("the worker says that it has more than {MOST_HELD} blobs");
                 return Err(Status::resource_exhausted(most));
             }
-            drop(self.shared.scheduler.add_artifact(self.id, blob));
+            drop(self.pool.scheduler.add_artifact(self.id, blob));
         }
         self.update(|worker| worker.blobs = self.held.len());
         Ok(())
@@ -230,22 +270,29 @@ impl Session {
     fn lose(&mut self, blobs: Vec<Digest>) {
         for blob in blobs {
             if self.held.remove(&blob) {
-                drop(self.shared.scheduler.remove_artifact(self.id, blob));
+                drop(self.pool.scheduler.remove_artifact(self.id, blob));
             }
         }
         self.update(|worker| worker.blobs = self.held.len());
     }
 
     /// Changes what clients see of this worker.
-    fn update(&self, change: impl FnOnce(&mut Worker)) {
-        self.shared.roster.update(self.id, change);
+    pub(super) fn update(&self, change: impl FnOnce(&mut Worker)) {
+        self.pool.roster.update(self.id, change);
     }
 
     /// Gives the action to the worker.
     async fn run(&mut self, work: Work) -> Result<(), Status> {
         self.last += 1;
         let number = self.last;
-        if !work.run.begin(&self.cancels, number) {
+        let running = Running {
+            run: number,
+            action: work.run.action,
+            command: work.prepared.title.clone(),
+            since: SystemTime::now(),
+        };
+        let begins = (work.run).begin(work.job, &self.cancels, &self.name, &running);
+        if !begins {
             return Ok(());
         }
         let messages = work.prepared.messages.iter();
@@ -253,13 +300,7 @@ impl Session {
             run: number,
             action: Some(work.run.action.into()),
             messages: messages.map(|message| message.to_vec()).collect(),
-            sources: self.sources(&work.prepared.files).await?,
-        };
-        let running = Running {
-            run: number,
-            action: work.run.action,
-            command: work.prepared.title.clone(),
-            since: SystemTime::now(),
+            sources: self.sources(&work.prepared.files).await,
         };
         self.update(|worker| worker.running.push(running));
         self.running.insert(number, work);
@@ -267,84 +308,23 @@ impl Session {
     }
 
     /// Finds other workers that have those of these blobs that this worker lacks.
-    async fn sources(&self, files: &[Digest]) -> Result<Vec<Source>, Status> {
+    async fn sources(&self, files: &[Digest]) -> Vec<Source> {
         let mut sources = Vec::new();
-        if self.shared.roster.len() < 2 {
-            return Ok(sources);
-        }
+        let pools = self.shared.queue.pools();
         for &file in files.iter().filter(|file| !self.held.contains(file)) {
-            let holder = self.shared.scheduler.locate_artifact(file).await;
-            let address = |holder| self.shared.roster.address(holder);
-            if let Some(address) = holder.map_err(stopped)?.and_then(address) {
-                sources.push(Source {
-                    blob: Some(file.into()),
-                    address,
-                });
-            }
-        }
-        Ok(sources)
-    }
-
-    async fn done(&mut self, done: Done, picks: &mut Picks) -> Result<(), Status> {
-        let number = done.run;
-        // The run stays in the map until the message is known to be good.
-        let Some(work) = self.running.get(&number).cloned() else {
-            let not = format!("Done for run {number}, which is not one that this worker runs");
-            return Err(Status::invalid_argument(not));
-        };
-        let (scheduler, id, job) = (&self.shared.scheduler, self.id, work.run.job);
-        match done.outcome {
-            Some(done::Outcome::Result(bytes)) => match self.check(number, bytes).await? {
-                Some(mut result) => {
-                    if let Some(metadata) = &mut result.execution_metadata {
-                        metadata.queued_timestamp = work.run.queued;
-                    }
-                    work.run.end(|| {
-                        drop(scheduler.on_job_complete(id, job, Ok(Arc::new(result))));
-                        // The artifact is the job: the worker announces its blobs itself.
-                        drop(scheduler.remove_artifact(id, job));
+            for pool in &pools {
+                // A pool that was just stopped has none.
+                let holder = pool.scheduler.locate_artifact(file).await.ok().flatten();
+                if let Some(address) = holder.and_then(|holder| pool.roster.address(holder)) {
+                    sources.push(Source {
+                        blob: Some(file.into()),
+                        address,
                     });
+                    break;
                 }
-                // The storage may have lost them just now; a liar has as many attempts as others.
-                None => {
-                    let absent = "its result names blobs that are not in the storage";
-                    self.elsewhere(&work, absent, picks);
-                }
-            },
-            Some(done::Outcome::Failure(failure)) if failure.elsewhere => {
-                self.elsewhere(&work, &failure.message, picks);
             }
-            Some(done::Outcome::Failure(failure)) => {
-                let failure = failure_of(failure)?;
-                work.run
-                    .end(|| drop(scheduler.on_job_failed(id, job, Err(failure))));
-            }
-            None => return Err(Status::invalid_argument("Done without an outcome")),
         }
-        self.running.remove(&number);
-        self.update(|worker| worker.running.retain(|running| running.run != number));
-        Ok(())
-    }
-
-    /// Gives the action up to another worker, and pauses this one.
-    fn elsewhere(&mut self, work: &Work, message: &str, picks: &mut Picks) {
-        picks.clear();
-        self.paused_until = Some(Instant::now() + self.shared.config.pause);
-        let why = format!("{}: {message}", self.name);
-        tracing::warn!("the worker {why}");
-        if give_up(&self.shared, self.id, work, why) {
-            drop(self.shared.scheduler.give_back(self.id, work.run.job));
-        }
-    }
-
-    /// Decodes the result; returns it if all its blobs are there.
-    async fn check(&self, number: u64, bytes: Vec<u8>) -> Result<Option<ActionResult>, Status> {
-        let invalid =
-            |what: String| Status::invalid_argument(format!("Done for run {number}: {what}"));
-        let result = StoredResult::new(bytes.into());
-        let result = result.map_err(|error| invalid(error.to_string()))?;
-        let complete = self.shared.storage.results.is_complete(&result).await?;
-        Ok(complete.then(|| result.into_message()))
+        sources
     }
 
     /// Sends an order. There is room for two per run, so that a worker that reads never lacks it.
@@ -359,32 +339,53 @@ impl Session {
         let name = &self.name;
         match ended {
             Ok(()) => tracing::info!("the worker {name} has left"),
-            Err(status) => tracing::warn!("the worker {name} is lost: {}", status.message()),
+            Err(status) => {
+                tracing::warn!("the worker {name} is lost: {}", status.message());
+                self.shared.builds.lost(name, status.message());
+            }
         }
-        self.shared.roster.remove(self.id);
+        self.pool.roster.remove(self.id);
         for work in self.running.values() {
             let why = match ended {
                 Ok(()) => format!("{name} has left"),
                 Err(status) => format!("{name} was lost: {}", status.message()),
             };
             // If there is another attempt, the scheduler gives the job back below.
-            give_up(&self.shared, self.id, work, why);
+            self.give_up(work, why);
         }
-        let removed = self.shared.scheduler.remove_worker(self.id).await;
+        let removed = self.pool.scheduler.remove_worker(self.id).await;
         if removed.is_err() {
             tracing::debug!("the scheduler was stopped before the worker {name} left");
         }
         self.running.clear();
-        self.shared.stop_if_left();
+        self.count(false);
+        leave(&self.shared, &self.pool);
     }
 }
 
-/// Records that the worker will not finish the action; returns true if another one may.
-fn give_up(shared: &Shared, worker: WorkerId, work: &Work, why: String) -> bool {
-    let job = work.run.job;
-    work.run.failed(why, &shared.builds, |failure| {
-        drop(shared.scheduler.on_job_failed(worker, job, Err(failure)));
-    })
+/// Takes a worker out of its pool.
+fn leave(shared: &Arc<Shared>, pool: &Arc<Pool>) {
+    if let Some(number) = shared.queue.leave(pool) {
+        let (farm, pool) = (Arc::downgrade(shared), Arc::clone(pool));
+        let remembered = shared.config.remembered;
+        tokio::spawn(async move {
+            sleep(remembered).await;
+            if let Some(farm) = farm.upgrade() {
+                farm.queue.forget(&pool.platform, number);
+            }
+        });
+    }
+    shared.stop_if_left();
+}
+
+/// Returns the action that the pick gets; waits for ever without a pick.
+async fn picked(
+    pick: &mut Option<Picking<Digest, Work, Outcome>>,
+) -> Result<Arc<Job<Digest, Work>>, PickError> {
+    match pick {
+        Some(pick) => pick.await,
+        None => std::future::pending().await,
+    }
 }
 
 fn stopped(error: impl std::fmt::Display) -> Status {

@@ -1,7 +1,9 @@
 //! A snapshot of the farm for people: the status page and the metrics are made from it.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::platform::Platform;
 use crate::digest::Digest;
 
 /// A snapshot of the farm.
@@ -19,6 +21,42 @@ pub struct Snapshot {
     pub actions: Actions,
     /// The last builds, the latest first.
     pub builds: Vec<Build>,
+    /// The last actions that failed, the latest first.
+    pub failed: Vec<Failed>,
+    /// The last workers that were lost, the latest first.
+    pub lost: Vec<Lost>,
+    /// The platforms that are expected, or were here a moment ago, and have no worker.
+    pub absent: Vec<String>,
+}
+
+/// An action that failed.
+#[derive(Debug, Clone)]
+pub struct Failed {
+    /// The action.
+    pub action: Digest,
+    /// The client's kind of action and target; empty if it does not give them.
+    pub target: String,
+    /// The worker that ran it, and the command; none if it did not run.
+    pub run: Option<(String, Running)>,
+    /// The time when a client asked for it.
+    pub asked: SystemTime,
+    /// The time when it ended.
+    pub ended: SystemTime,
+    /// The reason.
+    pub why: String,
+    /// The end of its standard error.
+    pub stderr: String,
+}
+
+/// A worker that was lost.
+#[derive(Debug, Clone)]
+pub struct Lost {
+    /// Its name.
+    pub name: String,
+    /// The time when it was lost.
+    pub at: SystemTime,
+    /// The reason.
+    pub why: String,
 }
 
 /// The number of actions by their end.
@@ -45,6 +83,8 @@ pub struct Worker {
     pub since: SystemTime,
     /// The actions that it can run at a time.
     pub slots: usize,
+    /// Its platform, whose CPUs and memory its actions share.
+    pub platform: Arc<Platform>,
     /// Its runs, oldest first.
     pub running: Vec<Running>,
     /// The number of its blobs.

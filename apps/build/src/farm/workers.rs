@@ -2,6 +2,7 @@
 //! connected.
 
 use std::collections::HashMap;
+use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -13,10 +14,13 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::coordinator::Farm;
 use super::failure::Failure;
+use super::platform::Platform;
 use super::session::serve;
 use super::snapshot::Worker;
 use crate::digest::Digest;
-use crate::protocol::{self, Blobs, FromWorker, Hello, MOST_IN_MESSAGE, ToWorker, farm_server};
+use crate::protocol::{
+    self, Blobs, FromWorker, Hello, MOST_IN_MESSAGE, Property, ToWorker, farm_server,
+};
 
 #[tonic::async_trait]
 impl farm_server::Farm for Farm {
@@ -50,14 +54,27 @@ pub(super) const MOST_SLOTS: usize = 1024;
 /// The most bytes of a worker's name or address.
 const LONGEST: usize = 256;
 
-pub(super) fn check_hello(hello: &Hello) -> Result<(), Status> {
+/// The most properties of a worker.
+const MOST_PROPERTIES: usize = 64;
+
+/// Checks a greeting, for that instance.
+pub(super) fn check_hello(hello: &Hello, instance: &str) -> Result<(), Status> {
     let refused = |why: String| Err(Status::invalid_argument(why));
+    if hello.instance != instance {
+        let why = format!("it is for {:?}, but this is {instance:?}", hello.instance);
+        return refused(format!("the worker has another instance: {why}"));
+    }
     let slots = hello.slots as usize;
     if slots == 0 || slots > MOST_SLOTS {
         return refused(format!("{slots} slots: 1 to {MOST_SLOTS} are allowed"));
     }
     if hello.name.len() > LONGEST || hello.address.len() > LONGEST {
         return refused(format!("a name or an address of more than {LONGEST} bytes"));
+    }
+    let long = |property: &Property| property.name.len().max(property.value.len()) > LONGEST;
+    if hello.properties.len() > MOST_PROPERTIES || hello.properties.iter().any(long) {
+        let why = format!("{MOST_PROPERTIES} properties of {LONGEST} bytes are allowed");
+        return refused(why);
     }
     let address: Result<tonic::transport::Uri, _> = hello.address.parse();
     let is_http = |uri: &tonic::transport::Uri| {
@@ -67,6 +84,24 @@ pub(super) fn check_hello(hello: &Hello) -> Result<(), Status> {
         return refused(format!("{:?} is not http://host:port", hello.address));
     }
     Ok(())
+}
+
+/// Takes the platform out of a good greeting.
+pub(super) fn platform_of(hello: &mut Hello) -> Platform {
+    let properties = mem::take(&mut hello.properties).into_iter();
+    Platform {
+        properties: properties
+            .map(|Property { name, value }| (name, value))
+            .collect(),
+        cpus: match hello.milli_cpus {
+            0 => 1000 * u64::from(hello.slots),
+            cpus => cpus.into(),
+        },
+        memory: match hello.memory {
+            0 => u64::MAX,
+            memory => memory,
+        },
+    }
 }
 
 pub(super) fn digests(blobs: Blobs) -> Result<Vec<Digest>, Status> {
@@ -115,15 +150,8 @@ impl Roster {
         (!address.is_empty()).then(|| address.clone())
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.lock().len()
-    }
-
-    /// Returns all workers, sorted by name.
-    pub(super) fn views(&self) -> Vec<Worker> {
-        let mut workers: Vec<_> = self.lock().values().cloned().collect();
-        workers.sort_by(|one, other| (&one.name, one.since).cmp(&(&other.name, other.since)));
-        workers
+    pub(super) fn workers(&self) -> Vec<Worker> {
+        self.lock().values().cloned().collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<WorkerId, Worker>> {

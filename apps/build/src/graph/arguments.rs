@@ -12,7 +12,7 @@ use super::build::{Build, Watch};
 use super::file::Graph;
 use super::job::{CACHE, Job, Outcome, Summary};
 use crate::storage::{Limits as StorageLimits, Location, Storage};
-use crate::worker::{Limits, Runner, remove};
+use crate::worker::{Limits, Runner, SandboxOptions, remove};
 
 /// The arguments of `filch-build run`.
 #[derive(Debug, Clone, Args)]
@@ -25,6 +25,10 @@ pub struct RunArguments {
     /// End the build when a job fails
     #[arg(long)]
     fail_fast: bool,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 impl RunArguments {
@@ -44,7 +48,8 @@ impl RunArguments {
         // The storage is used by us alone, so nobody uses these.
         let folders = cache.join("actions");
         remove(&folders)?;
-        let runner = Runner::new("here", folders, Limits::default());
+        let sandbox = self.sandbox.open(&cache, &[]).await?;
+        let runner = Runner::new("here", folders, self.limits.clone(), sandbox);
         let mut bar = Bar::new(graph.jobs().len());
         let processors = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let mut build = Build::new(graph, project, runner, storage)?;

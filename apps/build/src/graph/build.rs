@@ -18,9 +18,9 @@ use super::sources::{self, Sources};
 use super::tree::{Folder, Node};
 use crate::digest::Digest;
 use crate::reapi::command::EnvironmentVariable;
-use crate::reapi::{Action, ActionResult, Command};
+use crate::reapi::{Action, ActionResult, Command, Platform, platform};
 use crate::storage::{Storage, StoredResult};
-use crate::worker::Runner;
+use crate::worker::{NETWORK, Runner};
 
 /// The default search path.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -247,7 +247,14 @@ fn action(job: &Job, root: Digest, messages: &mut Vec<(Digest, Bytes)>) -> Diges
         seconds: timeout.as_secs().cast_signed(),
         nanos: timeout.subsec_nanos().cast_signed(),
     });
+    let network = platform::Property {
+        name: NETWORK.0.to_owned(),
+        value: NETWORK.1.to_owned(),
+    };
     let action = Action {
+        platform: job.network.then(|| Platform {
+            properties: vec![network],
+        }),
         command_digest: Some(add(command.encode_to_vec()).into()),
         input_root_digest: Some(root.into()),
         timeout,

@@ -42,6 +42,8 @@ struct JobText {
     #[serde(default)]
     env: BTreeMap<String, String>,
     timeout: Option<f64>,
+    #[serde(default)]
+    network: bool,
 }
 
 impl Graph {
@@ -222,6 +224,7 @@ fn check(
         deps,
         outputs,
         timeout,
+        network: job.network,
     })
 }
 

@@ -27,6 +27,8 @@ pub struct Job {
     /// Sorted.
     pub(super) outputs: Vec<String>,
     pub(super) timeout: Option<Duration>,
+    /// True if its command may use the network.
+    pub(super) network: bool,
 }
 
 impl Job {

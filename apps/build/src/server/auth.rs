@@ -1,6 +1,7 @@
 //! The tokens that clients and workers send, and what each allows.
 
 use std::fmt;
+use std::path::Path;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -27,6 +28,17 @@ const READS: &[&str] = &[
     "/google.bytestream.ByteStream/Read",
 ];
 
+/// The call by which a worker takes actions.
+const WORK: &str = "/filch.build.v1.Farm/Work";
+
+/// The calls of a worker beside these. It stores blobs, which are what their digests say, and no
+/// results: the coordinator does that, for the action that it gave to the worker.
+const WORKS: &[&str] = &[
+    "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs",
+    WORK,
+    "/google.bytestream.ByteStream/Write",
+];
+
 /// The tokens that are accepted. A client sends one as `Authorization: Bearer TOKEN` or as the
 /// password of `Authorization: Basic`, which is what a URL with a password becomes.
 #[derive(Clone, Args)]
@@ -38,6 +50,11 @@ pub struct Tokens {
     #[arg(long = "read-token-file", value_name = "FILE", requires = "all")]
     #[arg(value_parser = Token::read)]
     reading: Option<Token>,
+    /// A file with a token for workers: it allows to read, to store blobs and to take actions, and
+    /// not to run any or to store results. If it is given, clients' tokens take no actions
+    #[arg(long = "worker-token-file", value_name = "FILE", requires = "all")]
+    #[arg(value_parser = Token::read)]
+    working: Option<Token>,
 }
 
 /// A token's hash: all have one length, and the token itself is never printed.
@@ -66,11 +83,13 @@ impl fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Takes one token for everything, and perhaps another that only allows reading.
-    pub fn new(all: &str, reading: Option<&str>) -> Self {
+    /// Takes one token for everything, and perhaps others that only allow reading, and working.
+    pub fn new(all: &str, reading: Option<&str>, working: Option<&str>) -> Self {
+        let token = |token: &str| Token::new(token.as_bytes());
         Self {
-            all: Token::new(all.as_bytes()),
-            reading: reading.map(|token| Token::new(token.as_bytes())),
+            all: token(all),
+            reading: reading.map(token),
+            working: working.map(token),
         }
     }
 
@@ -78,7 +97,7 @@ impl Tokens {
     ///
     /// # Errors
     /// If it cannot be read, or has none.
-    pub fn line(file: &str) -> Result<String, String> {
+    pub fn line(file: impl AsRef<Path>) -> Result<String, String> {
         let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
         let token = text.trim();
         if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -91,25 +110,26 @@ impl Tokens {
         let unknown =
             || Status::unauthenticated("a token is needed, and none or a wrong one was sent");
         let token = sent(request.headers()).ok_or_else(unknown)?;
-        // Both are compared, so that it takes the same time whichever it is.
-        let (all, reading) = (
-            self.all.is(&token),
-            self.reading.as_ref().is_some_and(|known| known.is(&token)),
-        );
-        let reads = if is_grpc(request.headers()) {
-            READS.contains(&request.uri().path())
+        // All are compared, so that it takes the same time whichever it is.
+        let is = |known: &Option<Token>| known.as_ref().is_some_and(|known| known.is(&token));
+        let (all, reading, working) = (self.all.is(&token), is(&self.reading), is(&self.working));
+        let path = request.uri().path();
+        let (reads, works) = if is_grpc(request.headers()) {
+            (READS.contains(&path), WORKS.contains(&path))
         } else {
-            matches!(*request.method(), Method::GET | Method::HEAD)
+            let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+            (reads, false)
         };
-        match (all, reading) {
-            (true, _) => Ok(()),
-            (false, true) if reads => Ok(()),
-            (false, true) => {
-                let why = "this token allows to read, and nothing else";
-                Err(Status::permission_denied(why))
-            }
-            (false, false) => Err(unknown()),
+        let (allowed, allows) = match (all, working, reading) {
+            (true, ..) => (self.working.is_none() || path != WORK, "is not a worker's"),
+            (_, true, _) => (reads || works, "is a worker's: it stores no results"),
+            (_, _, true) => (reads, "allows to read, and nothing else"),
+            _ => return Err(unknown()),
+        };
+        if allowed {
+            return Ok(());
         }
+        Err(Status::permission_denied(format!("this token {allows}")))
     }
 }
 

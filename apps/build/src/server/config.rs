@@ -18,6 +18,10 @@ pub struct Config {
     /// The address to listen on, for gRPC and HTTP together; port 0 is any free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8980")]
     pub listen: SocketAddr,
+    /// Listen on an address that others reach though there is no token or no TLS: whoever reaches
+    /// it can then read, and perhaps replace, what is built, and run actions
+    #[arg(long)]
+    pub insecure: bool,
     /// The place of blobs and results: `disk:PATH`, `memory`,
     /// `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` with TLS,
     /// `redis+unix:///SOCKET` or `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME]`; the keys of S3

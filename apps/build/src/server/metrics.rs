@@ -14,8 +14,8 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::farm::Snapshot;
-use crate::storage::{Counters, Usage};
+use crate::farm::{Snapshot, Times};
+use crate::storage::{Counters, Limits, Usage};
 
 /// The media type of what [`Metrics::encode`] writes.
 pub(super) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -33,7 +33,7 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    pub(super) fn new(storage: &Counters) -> Self {
+    pub(super) fn new(storage: &Counters, actions: Times) -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
         let requests: Family<_, _, fn() -> Histogram> = Family::new_with_constructor(durations);
         registry.register(
@@ -41,6 +41,17 @@ impl Metrics {
             "How long a request takes until its answer begins",
             requests.clone(),
         );
+        let times = [
+            (
+                "queue",
+                "How long an action waits for a worker",
+                actions.waited,
+            ),
+            ("run", "How long a worker has an action", actions.ran),
+        ];
+        for (name, help, histogram) in times {
+            registry.register(format!("action_{name}_seconds"), help, histogram);
+        }
         register(&mut registry, storage);
         let registry = Arc::new(registry);
         Self { registry, requests }
@@ -51,10 +62,11 @@ impl Metrics {
         &self,
         farm: &Snapshot,
         usage: Option<Usage>,
+        limits: Limits,
     ) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode_registry(&mut text, &self.registry)?;
-        encode_registry(&mut text, &of_the_moment(farm, usage))?;
+        encode_registry(&mut text, &of_the_moment(farm, usage, limits))?;
         encode_eof(&mut text)?;
         Ok(text)
     }
@@ -171,7 +183,7 @@ fn register(registry: &mut Registry, storage: &Counters) {
 }
 
 /// Makes the gauges and counters of a snapshot.
-fn of_the_moment(farm: &Snapshot, usage: Option<Usage>) -> Registry {
+fn of_the_moment(farm: &Snapshot, usage: Option<Usage>, limits: Limits) -> Registry {
     let mut registry = Registry::with_prefix(PREFIX);
     if let Some(Usage { entries, bytes }) = usage {
         let entries = ConstGauge::new(gauge(entries));
@@ -182,6 +194,9 @@ fn of_the_moment(farm: &Snapshot, usage: Option<Usage>) -> Registry {
         );
         let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
         registry.register_with_unit("stored", "What is stored", Unit::Bytes, bytes);
+        let limit = ConstGauge::new(i64::try_from(limits.disk).unwrap_or(i64::MAX));
+        let help = "The most that is stored on a disk";
+        registry.register_with_unit("stored_limit", help, Unit::Bytes, limit);
     }
     let actions: Family<Label, Counter> = Family::default();
     let outcomes = [
@@ -209,6 +224,11 @@ fn of_the_moment(farm: &Snapshot, usage: Option<Usage>) -> Registry {
         "workers",
         "Workers that are there",
         ConstGauge::new(gauge(farm.workers.len())),
+    );
+    registry.register(
+        "platforms_without_workers",
+        "Platforms that are expected, or were here a moment ago, and have no worker",
+        ConstGauge::new(gauge(farm.absent.len())),
     );
     let slots: Family<Label, Gauge> = Family::default();
     let running: Family<Label, Gauge> = Family::default();

@@ -6,8 +6,8 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStreamServer;
-use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::{StatusCode, Uri};
 use tonic::Status;
 use tonic::service::Routes;
 
@@ -21,9 +21,10 @@ use crate::reapi::action_cache_server::ActionCacheServer;
 use crate::reapi::capabilities_server::CapabilitiesServer;
 use crate::reapi::content_addressable_storage_server::ContentAddressableStorageServer;
 use crate::reapi::execution_server::ExecutionServer;
+use crate::storage::Limits;
 
 /// Makes all routes of the server.
-pub(super) fn routes(cache: &Cache, farm: &Farm) -> Router {
+pub(super) fn routes(cache: &Cache, farm: &Farm, limits: Limits) -> Router {
     let execution = ExecutionService::new(farm.clone(), cache.clone());
     let mut services = Routes::builder();
     services
@@ -42,7 +43,7 @@ pub(super) fn routes(cache: &Cache, farm: &Farm) -> Router {
         .route_layer(from_fn(grpc_alone))
         .merge(cache::router(cache.clone()))
         .fallback(unknown);
-    with_pages(routes, cache, farm)
+    with_pages(routes, cache, farm, limits)
 }
 
 /// Refuses other requests on the paths of gRPC: its library would answer them, although their token
@@ -69,11 +70,12 @@ struct Pages {
     cache: Cache,
     farm: Farm,
     metrics: Metrics,
+    limits: Limits,
 }
 
 /// Adds the pages to the server's routes, and measures all requests.
-pub(super) fn with_pages(routes: Router, cache: &Cache, farm: &Farm) -> Router {
-    let metrics = Metrics::new(cache.storage().counters());
+fn with_pages(routes: Router, cache: &Cache, farm: &Farm, limits: Limits) -> Router {
+    let metrics = Metrics::new(cache.storage().counters(), farm.times());
     let pages = Router::new()
         .route("/status", get(show_status))
         .route("/metrics", get(show_metrics))
@@ -81,30 +83,34 @@ pub(super) fn with_pages(routes: Router, cache: &Cache, farm: &Farm) -> Router {
             cache: cache.clone(),
             farm: farm.clone(),
             metrics: metrics.clone(),
+            limits,
         });
     let routes = routes.merge(pages);
     routes.layer(from_fn_with_state(metrics, metrics::measure))
 }
 
-async fn show_status(State(pages): State<Pages>) -> Response {
-    let farm = pages.farm.snapshot().await;
-    let page = status::page(&farm, pages.cache.storage());
+async fn show_status(State(pages): State<Pages>, uri: Uri) -> Response {
+    let farm = pages.farm.snapshot();
+    let query = uri.query().unwrap_or_default().as_bytes();
+    let mut asked = url::form_urlencoded::parse(query);
+    let asked = asked.find(|(name, _)| name == "q").map(|(_, text)| text);
+    let page = status::page(&farm, pages.cache.storage(), pages.limits, asked.as_deref());
     let headers = [
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),
         // Text of clients is escaped. Even if it were not, no script would run.
         (
             CONTENT_SECURITY_POLICY,
-            "default-src 'none'; style-src 'unsafe-inline'",
+            "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
         ),
     ];
     (headers, page.into_string()).into_response()
 }
 
 async fn show_metrics(State(pages): State<Pages>) -> Response {
-    let farm = pages.farm.snapshot().await;
+    let farm = pages.farm.snapshot();
     let usage = pages.cache.storage().usage();
-    match pages.metrics.encode(&farm, usage) {
+    match pages.metrics.encode(&farm, usage, pages.limits) {
         Ok(text) => ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], text).into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }

@@ -28,6 +28,10 @@ impl Server {
     /// # Errors
     /// If it cannot use its storage, its certificate or its address.
     pub async fn start(config: Config) -> Result<Running, StartError> {
+        let is_open = config.tokens.is_none() || config.certificate.is_none();
+        if is_open && !config.listen.ip().is_loopback() && !config.insecure {
+            return Err(StartError::Insecure(config.listen));
+        }
         let tls = config.certificate.as_ref().map(tls::acceptor).transpose()?;
         let refuse = |error| StartError::Listen {
             address: config.listen,
@@ -40,9 +44,11 @@ impl Server {
             location: config.storage.clone(),
             error: Box::new(error),
         })?;
-        let farm = Farm::start(config.farm, storage.clone()).map_err(StartError::Farm)?;
+        let instance = config.cache.instance.clone();
+        let farm = Farm::start(config.farm, instance, storage.clone());
+        let farm = farm.map_err(StartError::Farm)?;
         let cache = Cache::new(storage, config.cache);
-        let mut routes = routes(&cache, &farm);
+        let mut routes = routes(&cache, &farm, config.limits);
         if let Some(tokens) = config.tokens {
             routes = routes.layer(from_fn_with_state(tokens, auth::check));
         }
@@ -104,6 +110,12 @@ pub enum StartError {
         /// The error.
         error: Box<StorageError>,
     },
+    /// Others than this machine would reach it without a token, or in plain text.
+    #[error(
+        "{0} is reached by other machines, so a token (--token-file) and TLS (--tls-cert, \
+        --tls-key) are needed; with --insecure it starts without them"
+    )]
+    Insecure(SocketAddr),
     /// It cannot listen there: most often, another process does.
     #[error("cannot listen on {address}: {error}")]
     Listen {

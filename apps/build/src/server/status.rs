@@ -5,23 +5,31 @@ use std::time::{Duration, SystemTime};
 use humantime::{format_duration, format_rfc3339_seconds};
 use maud::{DOCTYPE, Markup, html};
 
-use crate::farm::{Actions, Build, Running, Snapshot, Worker};
-use crate::storage::Storage;
+use crate::digest::Digest;
+use crate::farm::{Actions, Build, Failed, Lost, Running, Snapshot, Worker};
+use crate::storage::{Limits, Storage};
 
 /// The seconds after which a browser loads the page again.
 const REFRESH: u32 = 5;
 
 const STYLE: &str = include_str!("status.css");
 
-/// Renders the page of a farm and its storage.
-pub(super) fn page(farm: &Snapshot, storage: &Storage) -> Markup {
+/// Renders the page of a farm and its storage: the parts that have the wanted text in them. Such a
+/// page has a form for that text, and stays as it is.
+pub(super) fn page(
+    farm: &Snapshot,
+    storage: &Storage,
+    limits: Limits,
+    asked: Option<&str>,
+) -> Markup {
+    let wanted = asked.unwrap_or_default();
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="refresh" content=(REFRESH);
+                @if asked.is_none() { meta http-equiv="refresh" content=(REFRESH); }
                 title { "filch build farm" }
                 style { (maud::PreEscaped(STYLE)) }
             }
@@ -31,20 +39,41 @@ pub(super) fn page(farm: &Snapshot, storage: &Storage) -> Markup {
                     (format_rfc3339_seconds(farm.at)) ", up for " (ago(farm.at, farm.started))
                     ", version " (env!("CARGO_PKG_VERSION"))
                 }
-                (figures(farm, storage))
+                (figures(farm, storage, limits))
+                @if asked.is_some() {
+                    form action="/status" {
+                        input name="q" value=(wanted) aria-label="text" placeholder="text";
+                        " " button { "show" } " " a href="/status" { "all" }
+                    }
+                } @else {
+                    p { a href="/status?q=" { "filter" } }
+                }
                 h2 { "Workers" }
-                (workers(farm))
+                (workers(farm, wanted))
                 h2 { "Running actions" }
-                (running(farm))
+                (running(farm, wanted))
+                h2 { "Last failed actions" }
+                (failed(farm, wanted))
                 h2 { "Last builds" }
-                (builds(farm))
+                (builds(farm, wanted))
             }
         }
     }
 }
 
+/// Returns true if one of the texts has the wanted one in it.
+fn has(wanted: &str, texts: &[&str]) -> bool {
+    texts.iter().any(|text| text.contains(wanted))
+}
+
+/// Renders the link to an action.
+fn link(action: Digest) -> Markup {
+    let hash = action.hex();
+    html! { a href={ "/status?q=" (hash) } { code { (hash[..12]) } } }
+}
+
 /// Renders the numbers at the top.
-fn figures(farm: &Snapshot, storage: &Storage) -> Markup {
+fn figures(farm: &Snapshot, storage: &Storage, limits: Limits) -> Markup {
     let slots: usize = farm.workers.iter().map(|worker| worker.slots).sum();
     let running: usize = farm.workers.iter().map(|worker| worker.running.len()).sum();
     let Actions {
@@ -68,6 +97,7 @@ fn figures(farm: &Snapshot, storage: &Storage) -> Markup {
             @if let Some(usage) = storage.usage() {
                 (figure("entries", usage.entries, "blobs and results"))
                 (figure("bytes", size(usage.bytes), "are stored"))
+                (figure("limit", size(limits.disk), "is the limit"))
             }
         }
     }
@@ -77,15 +107,27 @@ fn figure(id: &str, number: impl ToString, what: &str) -> Markup {
     html! { div { dd id=(id) { (number.to_string()) } dt { (what) } } }
 }
 
-fn workers(farm: &Snapshot) -> Markup {
-    if farm.workers.is_empty() {
-        return html! { p { "There is no worker: actions wait until one comes." } };
-    }
+fn workers(farm: &Snapshot, wanted: &str) -> Markup {
+    let shown = |worker: &&Worker| has(wanted, &[&worker.name, &worker.platform.to_string()]);
     html! {
-        table {
-            thead { tr { th { "Name" } th { "Slots" } th { "Blobs" } th { "Since" } } }
-            tbody {
-                @for worker in &farm.workers { (worker_row(worker, farm.at)) }
+        @if farm.workers.is_empty() {
+            p { "There is no worker: actions wait until one comes." }
+        } @else {
+            table {
+                thead { tr { th { "Name" } th { "Slots" } th { "Blobs" } th { "Since" } } }
+                tbody {
+                    @for worker in farm.workers.iter().filter(shown) {
+                        (worker_row(worker, farm.at))
+                    }
+                }
+            }
+        }
+        @for platform in &farm.absent {
+            p { span class="mark" { "no worker" } " " (platform) }
+        }
+        @for Lost { name, at, why } in &farm.lost {
+            @if has(wanted, &[name, why]) {
+                p class="quiet" { "lost " (ago(farm.at, *at)) " ago: " (name) ": " (why) }
             }
         }
     }
@@ -98,7 +140,7 @@ fn worker_row(worker: &Worker, now: SystemTime) -> Markup {
             td {
                 (worker.name)
                 @if worker.leaving { span class="mark" { "leaving" } }
-                @if !worker.address.is_empty() { div class="quiet" { (worker.address) } }
+                div class="quiet" { (worker.platform) " " (worker.address) }
             }
             td {
                 meter min="0" max=(worker.slots) value=(busy) {} " "
@@ -110,7 +152,7 @@ fn worker_row(worker: &Worker, now: SystemTime) -> Markup {
     }
 }
 
-fn running(farm: &Snapshot) -> Markup {
+fn running(farm: &Snapshot, wanted: &str) -> Markup {
     let running = |worker: &Worker| !worker.running.is_empty();
     if !farm.workers.iter().any(running) {
         return html! { p { "None." } };
@@ -118,16 +160,52 @@ fn running(farm: &Snapshot) -> Markup {
     html! {
         @for worker in &farm.workers {
             @for Running { action, command, since, .. } in &worker.running {
-                div class="running" {
-                    span class="number" { (ago(farm.at, *since)) } " on " (worker.name)
-                    div { code title=(action) { (command) } }
+                @if has(wanted, &[&worker.name, command, &action.hex()]) {
+                    div class="running" {
+                        span class="number" { (ago(farm.at, *since)) } " on " (worker.name) " "
+                        (link(*action))
+                        div { code { (command) } }
+                    }
                 }
             }
         }
     }
 }
 
-fn builds(farm: &Snapshot) -> Markup {
+fn failed(farm: &Snapshot, wanted: &str) -> Markup {
+    let shown = |failed: &&Failed| {
+        let (worker, command) = match &failed.run {
+            Some((worker, running)) => (&**worker, &*running.command),
+            None => ("", ""),
+        };
+        let Failed {
+            action,
+            target,
+            why,
+            ..
+        } = failed;
+        has(wanted, &[worker, command, &action.hex(), target, why])
+    };
+    html! {
+        @if farm.failed.is_empty() { p { "None." } }
+        @for failed in farm.failed.iter().filter(shown) {
+            div class="running" {
+                b { (failed.target) } " " (failed.why) ", " (ago(farm.at, failed.ended)) " ago "
+                (link(failed.action))
+                @if let Some((worker, running)) = &failed.run {
+                    div class="quiet" {
+                        "waited " (ago(running.since, failed.asked))
+                        ", ran " (ago(failed.ended, running.since)) " on " (worker)
+                    }
+                    div { code { (running.command) } }
+                }
+                @if !failed.stderr.is_empty() { pre { (failed.stderr) } }
+            }
+        }
+    }
+}
+
+fn builds(farm: &Snapshot, wanted: &str) -> Markup {
     let first = farm.builds.iter().map(|build| build.first).min();
     let last = farm.builds.iter().map(|build| build.last).max();
     let (Some(first), Some(last)) = (first, last) else {
@@ -138,7 +216,9 @@ fn builds(farm: &Snapshot) -> Markup {
             span class="key cached" {} "cached " span class="key succeeded" {} "ran "
             span class="key failed" {} "failed " span class="key pending" {} "waits or runs"
         }
-        @for build in &farm.builds { (build_row(build, first, last)) }
+        @for build in &farm.builds {
+            @if has(wanted, &[&build.tool, &build.invocation]) { (build_row(build, first, last)) }
+        }
         p class="axis quiet" {
             span { (format_rfc3339_seconds(first)) } span { (format_rfc3339_seconds(last)) }
         }

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::mpsc;
 
-use super::index::{Change, Name};
+use super::index::Change;
+use super::name::Name;
 use super::reader::{Origin, PIECE, Reader, Source};
 use super::store::{Place, StorageError, Store, blocking};
 use super::writer::{Expected, Writer};
@@ -47,7 +48,9 @@ impl Blobs {
         digests: impl IntoIterator<Item = Digest>,
     ) -> Result<Vec<Digest>, StorageError> {
         let mut missing = Vec::new();
-        if self.is_disk() {
+        if let Place::Disk(disk) = &self.store.place
+            && !disk.index().learns()
+        {
             // Nothing waits here, unlike below.
             for digest in digests {
                 if !self.contains(digest).await? {

@@ -1,119 +1,200 @@
 //! Entries as files of a folder.
 //!
 //! A file is written under a temporary name and renamed, so that nobody sees a half-written one.
-//! The rename and the change of the index happen together, under the index's lock.
+//! The rename and the change of the index happen together, under the index's lock. What an earlier
+//! process left is learnt while requests are answered; see the file `learn`.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::mem;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
+use bytes::Bytes;
 use filch_sync::lock;
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
-use super::index::{Change, Index, Kind, Name};
+use super::held::Held;
+use super::index::{Change, Index, Lookup, space};
+use super::name::{Kind, Name};
 use crate::digest::Digest;
+
+/// A folder that this process has for itself, and its files.
+#[derive(Debug)]
+pub(super) struct Disk {
+    files: Arc<Files>,
+    learner: Option<JoinHandle<()>>,
+}
+
+impl Deref for Disk {
+    type Target = Files;
+
+    fn deref(&self) -> &Files {
+        &self.files
+    }
+}
 
 /// Entries as files of a folder; the least recently used ones go first.
 #[derive(Debug)]
-pub(super) struct Disk {
-    root: PathBuf,
-    index: Mutex<Index>,
+pub(super) struct Files {
+    pub(super) root: PathBuf,
+    pub(super) index: Mutex<Index>,
+    /// Tells that the index has learnt more.
+    pub(super) learnt: Condvar,
+    /// Held while a folder is learnt, in which nothing is removed then.
+    pub(super) still: Mutex<()>,
+    /// True if the learning is to end.
+    pub(super) ending: AtomicBool,
+    pub(super) held: Held,
+    /// Held by the thread that makes room.
+    pub(super) making_room: Mutex<()>,
+    /// The bytes of the file system that stay free.
+    pub(super) reserve: u64,
     used: Mutex<Used>,
-    _held: Held,
-}
-
-/// The folder's lock.
-#[derive(Debug)]
-struct Held(File);
-
-impl Held {
-    fn take(folder: &Path) -> io::Result<Self> {
-        let file = File::create(folder.join("lock"))?;
-        file.try_lock().map_err(|error| match error {
-            fs::TryLockError::Error(error) => error,
-            fs::TryLockError::WouldBlock => {
-                io::Error::new(ErrorKind::ResourceBusy, "another process uses this folder")
-            }
-        })?;
-        Ok(Self(file))
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // Closing it would not do: a process that is being started at this moment has the file open
-        // as well, until it executes its program.
-        let _ = self.0.unlock();
-    }
 }
 
 impl Disk {
     /// Opens the folder, or makes it, and removes what other processes left half-written.
-    pub(super) fn open(root: &Path, limit: u64) -> io::Result<Self> {
+    pub(super) fn open(root: &Path, limit: u64, reserve: u64) -> io::Result<Self> {
+        let files = Arc::new(Files::open(root, limit, reserve)?);
+        let its = Arc::clone(&files);
+        let learner = thread::Builder::new().name("learner".into());
+        let learner = Some(learner.spawn(move || its.learn())?);
+        Ok(Self { files, learner })
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // ORDERING: Relaxed; nothing else is passed by it, and `join` orders the rest.
+        self.files.ending.store(true, Ordering::Relaxed);
+        if let Some(Err(_)) = self.learner.take().map(JoinHandle::join) {
+            tracing::error!("the thread that learns the cache has panicked");
+        }
+    }
+}
+
+/// Makes a folder, if it is not there.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the files in a folder and in its folders.
+fn clear(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            clear(&entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+impl Files {
+    /// Opens the folder without learning what is there.
+    pub(super) fn open(root: &Path, limit: u64, reserve: u64) -> io::Result<Self> {
         fs::create_dir_all(root)?;
-        let held = Held::take(root)?;
+        let (held, noted) = Held::take(root)?;
+        // No folder is made anew: there may be no space for it.
         let temporary = root.join(TEMPORARY);
-        match fs::remove_dir_all(&temporary) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => fs::create_dir(&temporary)?,
+        let folders = Kind::ALL.map(|kind| root.join(kind.folder()));
+        for folder in folders.iter().chain([&temporary]) {
+            make_folder(folder)?;
+            for byte in 0..=255_u8 {
+                make_folder(&folder.join(digits(byte)))?;
+            }
         }
-        for byte in 0..=255_u8 {
-            fs::create_dir(temporary.join(digits(byte)))?;
-        }
-        let mut index = Index::new(limit);
-        for (name, size) in list(root)? {
-            index.insert(name, size);
-        }
-        let disk = Self {
+        clear(&temporary)?;
+        Ok(Self {
             root: root.to_owned(),
-            index: Mutex::new(index),
+            index: Mutex::new(Index::new(limit, noted.unwrap_or(limit))),
+            learnt: Condvar::new(),
+            still: Mutex::default(),
+            ending: AtomicBool::new(false),
+            held,
+            making_room: Mutex::default(),
+            reserve,
             used: Mutex::default(),
-            _held: held,
-        };
-        let excess = disk.take_out_excess(&mut disk.index());
-        drop(excess);
-        Ok(disk)
+        })
     }
 
-    /// Makes a file that will get that name. Dropping it removes it.
+    /// Makes a file of so many bytes that will get that name. Dropping it removes it.
     ///
     /// Threads that make files in one folder wait for each other: there are as many as for names.
-    pub(super) fn temporary(&self, name: &Name) -> io::Result<NamedTempFile> {
-        Builder::new().tempfile_in(self.temporary_folder(name))
+    pub(super) fn temporary(&self, name: &Name, size: u64) -> io::Result<NamedTempFile> {
+        self.make_room(size)?;
+        NamedTempFile::new_in(self.temporary_folder(name))
     }
 
-    fn temporary_folder(&self, name: &Name) -> PathBuf {
+    pub(super) fn temporary_folder(&self, name: &Name) -> PathBuf {
         self.root.join(TEMPORARY).join(digits(name.hash[0]))
+    }
+
+    /// Stores a whole entry, in place of the one that had its name.
+    pub(super) fn store(&self, name: Name, pieces: &[Bytes]) -> io::Result<()> {
+        let size = pieces.iter().map(|piece| piece.len() as u64).sum();
+        let file = self.temporary(&name, size)?;
+        for piece in pieces {
+            self.write(file.as_file(), piece)?;
+        }
+        self.keep(file, name, size)
     }
 
     /// Gives a file its name, in place of the file that had that name.
     pub(super) fn keep(&self, file: NamedTempFile, name: Name, size: u64) -> io::Result<()> {
-        let path = self.path(&name);
-        let excess = {
-            let mut index = self.index();
-            // Dropped at once, so that not every entry has an open file.
-            let _file = file.persist(path).map_err(|error| error.error)?;
-            index.insert(name, size);
-            self.take_out_excess(&mut index)
-        };
-        // Removing a large file takes time, so it is done without the lock.
-        drop(excess);
+        let mut index = self.with_entry_room(space(size));
+        let most = index.most_used().saturating_add(space(size));
+        if most > index.noted {
+            self.held.note(&mut index, most)?;
+        }
+        // Dropped at once, so that not every entry has an open file.
+        let _file = file
+            .persist(self.path(&name))
+            .map_err(|error| error.error)?;
+        index.insert(name, size);
         Ok(())
+    }
+
+    /// Looks the entry up without waiting for the disk. It counts as used now.
+    pub(super) fn touch(&self, name: &Name) -> Lookup {
+        self.index().touch(name)
     }
 
     /// Returns the size of the entry, which counts as used now.
     pub(super) fn size(&self, name: &Name) -> Option<u64> {
-        self.index().touch(name)
+        let mut found = self.touch(name);
+        if found == Lookup::Unseen {
+            let path = self.path(name);
+            // Waits for the disk. The second time, under the lock, the kernel has it in memory.
+            let _ = fs::symlink_metadata(&path);
+            let mut index = self.index();
+            if let Ok(data) = fs::symlink_metadata(&path)
+                && data.is_file()
+            {
+                index.learn(*name, data.len(), SystemTime::UNIX_EPOCH);
+            }
+            found = index.touch(name);
+        }
+        match found {
+            Lookup::There(size) => Some(size),
+            Lookup::Missing | Lookup::Unseen => None,
+        }
     }
 
     /// Opens the entry, which can be read even if it is removed meanwhile.
     pub(super) fn file(&self, name: &Name) -> io::Result<Option<File>> {
-        if self.index().touch(name).is_none() {
+        if self.size(name).is_none() {
             return Ok(None);
         }
         let path = self.path(name);
@@ -146,6 +227,7 @@ impl Disk {
 
     /// Removes the entry, if there is one.
     pub(super) fn remove(&self, name: &Name) -> io::Result<()> {
+        let _still = lock(&self.still);
         let mut index = self.index();
         index.remove(name);
         match fs::remove_file(self.path(name)) {
@@ -175,32 +257,11 @@ impl Disk {
         self.index().listen()
     }
 
-    /// Moves entries beyond the limit out of their names. Dropping the result removes them.
-    ///
-    /// An entry that cannot be moved stays; the next entry that comes is a reason to try again.
-    fn take_out_excess(&self, index: &mut Index) -> Vec<tempfile::TempPath> {
-        let mut excess = Vec::new();
-        while let Some((name, size)) = index.pop_excess() {
-            let path = self.path(&name);
-            let folder = self.temporary_folder(&name);
-            match Builder::new().make_in(folder, |hidden| fs::rename(&path, hidden)) {
-                Ok(hidden) => excess.push(hidden.into_temp_path()),
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => {
-                    tracing::warn!(path = %path.display(), %error, "the cache cannot forget");
-                    index.insert(name, size);
-                    break;
-                }
-            }
-        }
-        excess
-    }
-
-    fn path(&self, name: &Name) -> PathBuf {
+    pub(super) fn path(&self, name: &Name) -> PathBuf {
         self.root.join(name.path())
     }
 
-    fn index(&self) -> MutexGuard<'_, Index> {
+    pub(super) fn index(&self) -> MutexGuard<'_, Index> {
         lock(&self.index)
     }
 }
@@ -215,41 +276,8 @@ fn is_missing(opened: &io::Result<File>) -> bool {
     error.is_some_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-fn digits(byte: u8) -> String {
+pub(super) fn digits(byte: u8) -> String {
     format!("{byte:02x}")
-}
-
-/// Lists the entries in the order of use; makes missing folders. Leaves files with other names
-/// alone.
-fn list(root: &Path) -> io::Result<Vec<(Name, u64)>> {
-    let mut found = Vec::new();
-    for kind in Kind::ALL {
-        for byte in 0..=255_u8 {
-            let folder = root.join(kind.folder()).join(digits(byte));
-            fs::create_dir_all(&folder)?;
-            for entry in fs::read_dir(folder)? {
-                let entry = entry?;
-                let file_name = entry.file_name();
-                let Ok(digest) = Digest::new(file_name.to_str().unwrap_or_default(), 0) else {
-                    continue;
-                };
-                let data = entry.metadata()?;
-                if !data.is_file() || digest.hash()[0] != byte {
-                    continue;
-                }
-                let name = Name {
-                    kind,
-                    hash: *digest.hash(),
-                };
-                found.push((data.modified()?, name, data.len()));
-            }
-        }
-    }
-    found.sort_unstable();
-    Ok(found
-        .into_iter()
-        .map(|(_, name, size)| (name, size))
-        .collect())
 }
 
 /// Reads a file if it has that size and the kernel has all of it in memory. Systems other than
@@ -309,31 +337,19 @@ pub(super) fn note_use(file: &File, when: SystemTime) {
 mod tests {
     use std::io::Write as _;
 
-    use super::{Disk, Held, Name};
+    use super::{Disk, Name};
 
     #[test]
     fn a_file_of_another_size_is_not_read_in_part() {
         let folder = tempfile::tempdir().unwrap();
-        let disk = Disk::open(folder.path(), u64::MAX).unwrap();
+        let disk = Disk::open(folder.path(), u64::MAX, 0).unwrap();
         let name = Name::result(&[7; 32]);
-        let mut file = disk.temporary(&name).unwrap();
+        let mut file = disk.temporary(&name, 18).unwrap();
         file.write_all(b"longer than before").unwrap();
         disk.keep(file, name, 18).unwrap();
         // A reader may have asked for the size before the file was replaced.
         for size in [6, 17, 19] {
             assert_eq!(disk.read_cached(&name, size), None, "{size}");
         }
-    }
-
-    #[test]
-    fn a_folder_is_free_at_once_even_if_a_process_is_being_started() {
-        let folder = tempfile::tempdir().unwrap();
-        let held = Held::take(folder.path()).unwrap();
-        // The copy that such a process has between `fork` and `exec`.
-        let inherited = held.0.try_clone().unwrap();
-        Held::take(folder.path()).unwrap_err();
-        drop(held);
-        Held::take(folder.path()).unwrap();
-        drop(inherited);
     }
 }

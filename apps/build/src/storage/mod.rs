@@ -6,10 +6,15 @@
 
 mod blobs;
 mod disk;
+mod held;
 mod index;
+mod learn;
 mod location;
+mod name;
+mod new_file;
 mod reader;
 mod results;
+mod room;
 mod store;
 mod writer;
 
@@ -22,10 +27,13 @@ use tokio::time::timeout;
 
 use crate::options::{defaults, size};
 pub use blobs::{Blobs, Range};
+pub(crate) use disk::make_folder;
 pub(crate) use index::Change;
 pub use location::{Location, NotALocation};
+pub use new_file::NewFile;
 pub use reader::Reader;
-pub use results::{NotAResult, Results, StoredResult};
+pub use results::{MAX_RESULT, NotAResult, Results, StoredResult};
+pub(crate) use room::is_full;
 pub use store::{Counters, StorageError};
 pub use writer::{Expected, Writer};
 
@@ -52,6 +60,10 @@ pub struct Limits {
     /// was not used for the longest time
     #[arg(long = "storage-limit", value_name = "SIZE", default_value = "10G", value_parser = size)]
     pub disk: u64,
+    /// The space that stays free on that disk: the storage forgets before there is less, and takes
+    /// nothing if that does not help
+    #[arg(long = "disk-reserve", value_name = "SIZE", default_value = "256M", value_parser = size)]
+    pub reserve: u64,
 }
 
 impl Default for Limits {
@@ -73,7 +85,7 @@ impl Storage {
                 // A blob may take the whole disk limit.
                 limit = limit.min(limits.disk / index::BLOCK * index::BLOCK);
                 let path = path.clone();
-                let open = move || Ok(disk::Disk::open(&path, limits.disk)?);
+                let open = move || Ok(disk::Disk::open(&path, limits.disk, limits.reserve)?);
                 Store::new(Place::Disk(Arc::new(blocking(open).await?)))
             }
             Location::Redis(url) => Store::new(Place::Shared(location::redis(url)?)),
@@ -105,7 +117,8 @@ impl Storage {
         &self.blobs.store.counters
     }
 
-    /// Returns the number and the space of entries; `None` if the storage is shared.
+    /// Returns the number and the space of entries, as far as they are known yet; `None` if the
+    /// storage is shared.
     pub fn usage(&self) -> Option<Usage> {
         match &self.blobs.store.place {
             Place::Disk(disk) => {

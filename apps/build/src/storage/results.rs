@@ -7,10 +7,13 @@ use prost::Message;
 use thiserror::Error;
 
 use super::blobs::Blobs;
-use super::index::Name;
+use super::name::Name;
 use super::store::StorageError;
 use crate::digest::{Digest, NotADigest};
 use crate::reapi::{ActionResult, Directory, FileNode, Tree};
+
+/// The most bytes of a result: gRPC's usual limit of a message, which clients have.
+pub const MAX_RESULT: usize = 4 << 20;
 
 /// The results of actions, each under the action's hash. Clones are handles of the same storage.
 #[derive(Debug, Clone)]
@@ -40,9 +43,13 @@ impl Results {
     /// Stores the result of an action, in place of any earlier one.
     ///
     /// # Errors
-    /// If the storage fails.
+    /// If it is larger than the answers that clients take, or if the storage fails.
     pub async fn put(&self, action: &[u8; 32], result: StoredResult) -> Result<(), StorageError> {
         let bytes = result.bytes;
+        if bytes.len() > MAX_RESULT {
+            let limit = MAX_RESULT as u64;
+            return Err(StorageError::TooLarge { limit });
+        }
         let mut entry = BytesMut::with_capacity(32 + bytes.len());
         entry.put_slice(Digest::of(&bytes).hash());
         entry.put(bytes);
@@ -61,6 +68,9 @@ impl Results {
         } else {
             entry.split_off(32)
         };
+        if bytes.len() > MAX_RESULT {
+            return Ok(None);
+        }
         let right = entry[..] == Digest::of(&bytes).hash()[..];
         let result = StoredResult::new(bytes).ok().filter(|_| right);
         let Some(result) = result else {

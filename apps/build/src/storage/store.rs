@@ -13,7 +13,8 @@ use tokio::task::spawn_blocking;
 use tonic::Status;
 
 use super::disk::Disk;
-use super::index::Name;
+use super::index::Lookup;
+use super::name::Name;
 use crate::digest::Digest;
 
 /// The entries of a storage. Clones are handles of the same one.
@@ -59,7 +60,14 @@ impl Store {
     /// Returns the size of an entry, which counts as used now.
     pub(super) async fn size(&self, name: Name) -> Result<Option<u64>, StorageError> {
         match &self.place {
-            Place::Disk(disk) => Ok(disk.size(&name)),
+            Place::Disk(disk) => match disk.touch(&name) {
+                Lookup::There(size) => Ok(Some(size)),
+                Lookup::Missing => Ok(None),
+                Lookup::Unseen => {
+                    let disk = disk.clone();
+                    blocking(move || Ok(disk.size(&name))).await
+                }
+            },
             Place::Shared(operator) => match operator.stat(&name.path()).await {
                 Ok(data) => Ok(Some(data.content_length())),
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -82,7 +90,7 @@ impl Store {
     pub(super) async fn read(&self, name: Name) -> Result<Option<Bytes>, StorageError> {
         match &self.place {
             Place::Disk(disk) => {
-                let Some(size) = disk.size(&name) else {
+                let Some(size) = self.size(name).await? else {
                     return Ok(None);
                 };
                 // Asking a thread would cost more than the rest.
@@ -124,12 +132,7 @@ impl Store {
         match &self.place {
             Place::Disk(disk) => {
                 let disk = disk.clone();
-                blocking(move || {
-                    let mut file = disk.temporary(&name)?;
-                    io::Write::write_all(&mut file, &bytes)?;
-                    Ok(disk.keep(file, name, bytes.len() as u64)?)
-                })
-                .await
+                blocking(move || Ok(disk.store(name, &[bytes])?)).await
             }
             Place::Shared(operator) => {
                 operator.write(&name.path(), bytes).await?;
@@ -196,8 +199,8 @@ pub enum StorageError {
     /// More bytes came than the blob has: nothing was stored.
     #[error("there are more bytes than {0} has")]
     TooLong(Digest),
-    /// The blob is larger than the limit: nothing was stored.
-    #[error("a blob may have {limit} bytes at most")]
+    /// The blob or the result is larger than its limit: nothing was stored.
+    #[error("it may have {limit} bytes at most")]
     TooLarge {
         /// The limit in bytes.
         limit: u64,

@@ -1,6 +1,5 @@
 //! Writes a blob whose bytes come one piece after another.
 
-use std::io::Write as _;
 use std::mem;
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use tempfile::NamedTempFile;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::disk::Disk;
-use super::index::Name;
+use super::name::Name;
 use super::store::{Counters, Place, StorageError, Store, blocking};
 use crate::digest::{Digest, Hasher};
 
@@ -77,16 +76,16 @@ struct File {
 }
 
 impl File {
-    fn new(disk: &Disk, name: &Name) -> Result<Self, StorageError> {
+    fn new(disk: &Disk, name: &Name, size: u64) -> Result<Self, StorageError> {
         Ok(Self {
-            file: disk.temporary(name)?,
+            file: disk.temporary(name, size)?,
             hasher: Hasher::new(),
         })
     }
 
-    fn write(&mut self, pieces: &[Bytes]) -> Result<(), StorageError> {
+    fn write(&mut self, disk: &Disk, pieces: &[Bytes]) -> Result<(), StorageError> {
         for piece in pieces {
-            self.file.write_all(piece)?;
+            disk.write(self.file.as_file(), piece)?;
             self.hasher.update(piece);
         }
         Ok(())
@@ -166,9 +165,10 @@ impl Writer {
                     let file = part.settled().await?;
                     let disk = disk.clone();
                     let name = Name::blob(&self.expected.hash);
+                    let size = self.expected.size.unwrap_or(0);
                     part.0 = Some(spawn_blocking(move || {
-                        let mut file = file.map_or_else(|| File::new(&disk, &name), Ok)?;
-                        file.write(&pieces)?;
+                        let mut file = file.map_or_else(|| File::new(&disk, &name, size), Ok)?;
+                        file.write(&disk, &pieces)?;
                         Ok(file)
                     }));
                 }
@@ -207,7 +207,7 @@ impl Writer {
                     let Some(mut file) = file else {
                         return keep_small(&disk, &waiting, check);
                     };
-                    file.write(&waiting)?;
+                    file.write(&disk, &waiting)?;
                     let found = file.hasher.digest();
                     check(found)?;
                     disk.keep(file.file, Name::blob(found.hash()), found.size())?;
@@ -242,12 +242,7 @@ fn keep_small(
     }
     let found = hasher.digest();
     check(found)?;
-    let name = Name::blob(found.hash());
-    let mut file = disk.temporary(&name)?;
-    for piece in pieces {
-        file.write_all(piece)?;
-    }
-    disk.keep(file, name, found.size())?;
+    disk.store(Name::blob(found.hash()), pieces)?;
     Ok(found)
 }
 

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use bytes::{Bytes, BytesMut};
 use prost::Message;
-use tokio::fs::{File, OpenOptions};
-use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
 use super::error::RunError;
 use crate::digest::{Digest, Hasher};
-use crate::storage::{Blobs, Range, StorageError};
+use crate::storage::{Blobs, NewFile, StorageError};
 
 /// The bytes of a file that are in memory at a time.
 const PIECE: usize = 1 << 20;
@@ -21,15 +21,9 @@ pub trait Access: Send + Sync {
     /// Reads a whole blob, checked: a message.
     fn read(&self, blob: Digest) -> impl Future<Output = Result<Bytes, StorageError>> + Send;
 
-    /// Makes the blob a file at this path, where nothing is yet; its folder is there. The action
-    /// may write to its inputs, so the file may be a link only if such a write leaves the original
-    /// alone.
-    fn place(
-        &self,
-        blob: Digest,
-        path: &Path,
-        executable: bool,
-    ) -> impl Future<Output = Result<(), StorageError>> + Send;
+    /// Makes files of blobs. The action may write to its inputs, so a file may share something with
+    /// the original only if such a write leaves that alone.
+    fn place(&self, files: Vec<NewFile>) -> impl Future<Output = Result<(), StorageError>> + Send;
 
     /// Keeps the file as a blob. The caller removes the file later.
     fn keep(&self, path: &Path) -> impl Future<Output = Result<Digest, StorageError>> + Send;
@@ -43,18 +37,11 @@ impl Access for Blobs {
         Self::read(self, blob).await
     }
 
-    async fn place(&self, blob: Digest, path: &Path, executable: bool) -> Result<(), StorageError> {
-        let mut pieces = self.open(blob, Range::default()).await?;
-        let mode = if executable { 0o755 } else { 0o644 };
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(mode);
-        let mut file = options.open(path).await?;
-        while let Some(piece) = pieces.next().await? {
-            file.write_all(&piece).await?;
+    async fn place(&self, files: Vec<NewFile>) -> Result<(), StorageError> {
+        match Self::place(self, files).await?.pop() {
+            Some(lacking) => Err(StorageError::Missing(lacking.blob)),
+            None => Ok(()),
         }
-        // A write that has begun may go on after a drop.
-        file.flush().await?;
-        Ok(())
     }
 
     async fn keep(&self, path: &Path) -> Result<Digest, StorageError> {

@@ -147,6 +147,16 @@ fn environment(
     Ok(variables.map(|it| (it.name, it.value)).collect())
 }
 
+/// The property of an action that may use the network, by the name that Bazel's toolchains give it.
+pub(crate) const NETWORK: (&str, &str) = ("dockerNetwork", "standard");
+
+/// Returns true if the action may use the network.
+pub(super) fn has_network(action: &Action, command: &reapi::Command) -> bool {
+    let platform = reapi::platform_of(action, command);
+    let mut properties = platform.iter().flat_map(|platform| &platform.properties);
+    properties.any(|it| (it.name.as_str(), it.value.as_str()) == NETWORK)
+}
+
 /// Returns the action's time limit; `most` if it gives none, or zero. One above `most` is refused,
 /// as the API says.
 pub(super) fn time_limit(action: &Action, most: Duration) -> Result<Duration, RunError> {

@@ -6,16 +6,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, io, process};
 
-use futures_util::future::FutureExt;
-use futures_util::stream::{self, StreamExt};
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, chmodat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use rustix::path::Arg;
+use tokio::sync::Semaphore;
 use tokio::task;
 
 use super::access::Access;
 use super::error::RunError;
-use super::inputs::{AT_A_TIME, Inputs};
+use super::inputs::{File, Inputs};
+use super::names::ways;
+use crate::storage::{NewFile, make_folder};
+
+/// The folders that may be removed at a time. While there are as many, an action waits for the
+/// removal of its own to begin, so that they do not pile up.
+const MOST_REMOVALS: u32 = 8;
+static REMOVALS: Semaphore = Semaphore::const_new(MOST_REMOVALS as usize);
 
 /// The folder of an action. Dropping it removes it.
 #[derive(Debug)]
@@ -69,28 +75,32 @@ impl Folder {
             for link in &links {
                 symlink(&link.target, root.join(&link.path))?;
             }
-            for parent in &parents {
-                fs::create_dir_all(root.join(parent))?;
+            // Never the root: if that is gone, the action is.
+            for folder in parents.iter().flat_map(|parent| ways(parent)) {
+                make_folder(&root.join(folder))?;
             }
             Ok::<_, io::Error>(())
         };
         let made = task::spawn_blocking(make).await.expect("it does not panic");
         made.map_err(|error| RunError::machine("make a folder", error))?;
-        let place = files.into_iter().map(|file| {
-            let path = self.path.join(&file.path);
-            async move { access.place(file.blob, &path, file.executable).await }.boxed()
-        });
-        let mut placed = stream::iter(place).buffer_unordered(AT_A_TIME);
-        while let Some(placed) = placed.next().await {
-            placed?;
-        }
-        Ok(())
+        let place = |file: File| NewFile {
+            blob: file.blob,
+            path: self.path.join(file.path),
+            executable: file.executable,
+        };
+        Ok(access.place(files.into_iter().map(place).collect()).await?)
     }
 
-    /// Removes it.
-    pub(super) async fn remove(self) {
-        // The drop does what is left to do.
-        drop(task::spawn_blocking(move || drop(self)).await);
+    /// Removes it, without a wait for the end of that. What is left when this process ends is the
+    /// next one's to remove.
+    pub(super) async fn remove(mut self) {
+        // Nothing is made any more in a folder that has another name.
+        let gone = self.path.with_extension("gone");
+        if fs::rename(&self.path, &gone).is_ok() {
+            self.path = gone;
+        }
+        let turn = REMOVALS.acquire().await;
+        task::spawn_blocking(move || drop((self, turn)));
     }
 }
 
@@ -124,7 +134,7 @@ pub(crate) fn remove(folder: &Path) -> io::Result<()> {
 fn try_to_remove(folder: &Path) -> Result<(), Errno> {
     match remove_file(CWD, folder) {
         Ok(false) => {}
-        Ok(true) | Err(Errno::NOENT) => return Ok(()),
+        Ok(true) => return Ok(()),
         Err(error) => return Err(error),
     }
     loop {
@@ -164,7 +174,7 @@ fn empty(folder: &OwnedFd, top: &OwnedFd) -> Result<bool, Errno> {
 /// Removes the node, unless it is a folder: then returns false.
 fn remove_file(folder: impl AsFd, name: impl Arg) -> Result<bool, Errno> {
     match unlinkat(folder, name, AtFlags::empty()) {
-        Ok(()) => Ok(true),
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
         // POSIX prescribes the second one.
         Err(Errno::ISDIR | Errno::PERM) => Ok(false),
         Err(error) => Err(error),
@@ -185,4 +195,35 @@ fn unlock(folder: impl AsFd, name: impl Arg) {
 
 fn is_itself(name: &std::ffi::CStr) -> bool {
     matches!(name.to_bytes(), b"." | b"..")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::pin::pin;
+
+    use futures_util::future::poll_immediate;
+
+    use super::{Folder, MOST_REMOVALS, REMOVALS};
+
+    #[tokio::test]
+    async fn a_folder_goes_at_once_and_its_files_in_their_turn() {
+        let parent = tempfile::tempdir().unwrap();
+        let others = REMOVALS.acquire_many(MOST_REMOVALS).await.unwrap();
+        let folder = Folder::new(parent.path()).unwrap();
+        let path = folder.path().to_owned();
+        fs::create_dir(path.join("below")).unwrap();
+        let mut removal = pin!(folder.remove());
+        assert!(
+            poll_immediate(&mut removal).await.is_none(),
+            "too many at a time"
+        );
+        // Nothing gets into it any more.
+        fs::create_dir(path.join("below/late")).unwrap_err();
+        assert!(path.with_extension("gone").join("below").exists());
+        drop(others);
+        removal.await;
+        let _ended = REMOVALS.acquire_many(MOST_REMOVALS).await.unwrap();
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::fs::{Access, access};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::fs::{Access, Mode, access};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, umask, waitid};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
@@ -15,13 +15,13 @@ use tokio::{task, time};
 
 use super::command::Command;
 use super::error::RunError;
-use super::orphans;
+use super::sandbox::Link;
 
 /// The default search path for programs: the worker's own `PATH` is not used.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The most tries to start a process.
-const TRIES: usize = 1000;
+pub(super) const TRIES: usize = 1000;
 
 /// The results of a process that ended, apart from its files.
 #[derive(Debug)]
@@ -31,26 +31,59 @@ pub(super) struct Ended {
     pub(super) stderr: Vec<u8>,
 }
 
-/// Runs the command in the folder `root`, until its first process ends. Then the rest of its
-/// process group is killed, and those that left the group, as [`orphans`] says.
+/// An action that can be started.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// Its program, or the launcher of its sandbox.
+    pub(super) process: process::Command,
+    /// The name of the program.
+    pub(super) name: String,
+    pub(super) link: Option<Link>,
+}
+
+/// Prepares the action whose folder is `root`, without a sandbox.
+pub(super) fn prepare(root: &Path, command: &Command) -> Result<Prepared, RunError> {
+    let directory = root.join(&command.directory);
+    let name = &command.arguments[0];
+    let mut variables = command.environment.iter();
+    let path = variables.find(|(name, _)| name == "PATH");
+    // As a path: the worker need not search for the program in a fork of itself.
+    let program = find(name, path.map(|(_, path)| path.as_str()), &directory);
+    let mut process = process::Command::new(program.map_err(|error| RunError::NotStarted {
+        program: name.clone(),
+        error,
+    })?);
+    process
+        .arg0(name)
+        .args(&command.arguments[1..])
+        .env_clear()
+        .envs(command.environment.iter().cloned())
+        .current_dir(directory)
+        .stdin(Stdio::null());
+    Ok(Prepared {
+        process,
+        name: name.clone(),
+        link: None,
+    })
+}
+
+/// Runs an action until its first process ends. Then the rest is killed: all that are in its
+/// sandbox, or without one, all of its process group.
 pub(super) async fn run(
-    command: &Command,
-    root: &Path,
+    prepared: Prepared,
     time_limit: Duration,
     stream_limit: u64,
 ) -> Result<Ended, RunError> {
     let machine = |error| RunError::machine("run a process", error);
     let (stdout, mut out) = Stream::new("standard output", stream_limit).map_err(machine)?;
     let (stderr, mut err) = Stream::new("standard error", stream_limit).map_err(machine)?;
-    let mut leader = Leader::start(command, root, stdout, stderr).await?;
-    let pid = leader.pid;
+    let mut leader = Leader::start(prepared, stdout, stderr).await?;
     let streams = async { tokio::try_join!(out.fill(), err.fill()) };
     let ended = tokio::select! {
-        ended = ended(pid) => ended.map_err(machine),
+        ended = leader.ended() => ended,
         // When both streams have ended, the process has not yet.
         Err(error) = streams => Err(error),
         () = time::sleep(time_limit) => Err(RunError::TooLong(time_limit)),
-        never = orphans::watch() => match never {},
     };
     ended?;
     let status = leader.end().map_err(machine)?;
@@ -63,12 +96,12 @@ pub(super) async fn run(
     })
 }
 
-/// Waits until the process has ended, without reaping it: its id stays reserved, so no other
-/// process group can have it.
-async fn ended(pid: Pid) -> io::Result<()> {
-    task::spawn_blocking(move || orphans::wait_unreaped(pid))
-        .await
-        .map_err(io::Error::other)?
+/// Waits until a child has ended, without reaping it: its id stays reserved, so no other process
+/// group can have it.
+fn wait_unreaped(pid: Pid) -> io::Result<()> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options))?;
+    Ok(())
 }
 
 /// Returns the exit code as shells do: 128 plus the signal.
@@ -77,57 +110,70 @@ fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(signal)
 }
 
-/// The first process of an action, which leads a process group. Dropping it kills the whole group.
+/// The first process of an action, which leads a process group, or the launcher of its sandbox.
+/// Dropping it kills the whole action.
 #[derive(Debug)]
 struct Leader {
     child: Child,
-    pid: Pid,
+    name: String,
+    link: Option<Link>,
     has_ended: bool,
 }
 
 impl Leader {
-    async fn start(
-        command: &Command,
-        root: &Path,
-        stdout: Stdio,
-        stderr: Stdio,
-    ) -> Result<Self, RunError> {
-        let directory = root.join(&command.directory);
-        let name = &command.arguments[0];
-        let not_started = |error| RunError::NotStarted {
-            program: name.clone(),
-            error,
-        };
-        // As a path: the worker need not search for the program in a fork of itself.
-        let program = find(command, &directory).map_err(not_started)?;
-        let mut process = process::Command::new(program);
-        process
-            .arg0(name)
-            .args(&command.arguments[1..])
-            .env_clear()
-            .envs(command.environment.iter().cloned())
-            .current_dir(directory)
-            .stdin(Stdio::null())
-            .stdout(stdout)
-            .stderr(stderr)
-            .process_group(0);
-        let child = spawn(&mut process).await.map_err(not_started)?;
-        Ok(Self {
-            pid: Pid::from_child(&child),
-            child,
+    async fn start(prepared: Prepared, stdout: Stdio, stderr: Stdio) -> Result<Self, RunError> {
+        let Prepared {
+            mut process,
+            name,
+            link,
+        } = prepared;
+        process.stdout(stdout).stderr(stderr).process_group(0);
+        let child = spawn(&mut process).await;
+        // It has the other ends of the pipes and of the link.
+        drop(process);
+        let child = child.map_err(|error| match link {
+            Some(_) => RunError::machine("start a launcher", error),
+            None => RunError::NotStarted {
+                program: name.clone(),
+                error,
+            },
+        });
+        let mut leader = Self {
+            child: child?,
+            name,
+            link,
             has_ended: false,
-        })
+        };
+        if let Some(link) = &mut leader.link {
+            link.order().await;
+        }
+        Ok(leader)
     }
 
-    /// Kills the whole group, frees their id, and kills the orphans that the action leaves.
+    /// Waits until it has ended.
+    async fn ended(&mut self) -> Result<(), RunError> {
+        let pid = Pid::from_child(&self.child);
+        let waited = task::spawn_blocking(move || wait_unreaped(pid)).await;
+        let waited = waited.map_err(io::Error::other).flatten();
+        waited.map_err(|error| RunError::machine("wait for a process", error))?;
+        match &mut self.link {
+            Some(link) => link.report(&self.name).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Kills the whole action, and reaps its first process.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.has_ended = true;
+        if let Some(link) = self.link.take() {
+            return link.close(&mut self.child);
+        }
         // The first process keeps its id until it is reaped. The only possible error is that all
         // have ended.
-        let _ = kill_process_group(self.pid, Signal::KILL);
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         // It may have joined another group.
         let _ = self.child.kill();
-        orphans::end(&mut self.child)
+        self.child.wait()
     }
 }
 
@@ -148,7 +194,7 @@ async fn spawn(process: &mut process::Command) -> io::Result<Child> {
     let _alone = STARTS.lock().await;
     let mut tries = 0;
     loop {
-        match orphans::start(process) {
+        match process.spawn() {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < TRIES => {
                 tries += 1;
                 time::sleep(Duration::from_millis(1)).await;
@@ -158,15 +204,13 @@ async fn spawn(process: &mut process::Command) -> io::Result<Child> {
     }
 }
 
-/// Returns the program's path: a name without a slash is looked up in `PATH`.
-fn find(command: &Command, directory: &Path) -> io::Result<PathBuf> {
-    let name = &command.arguments[0];
+/// Returns the path of a program: a name without a slash is looked up in `path`, the action's
+/// `PATH`.
+pub(super) fn find(name: &str, path: Option<&str>, directory: &Path) -> io::Result<PathBuf> {
     if name.contains('/') {
         return Ok(directory.join(name));
     }
-    let mut variables = command.environment.iter();
-    let path = variables.find(|(name, _)| name == "PATH");
-    let path = path.map_or(PATH, |(_, value)| value);
+    let path = path.unwrap_or(PATH);
     let candidates = path
         .split(':')
         .map(|folder| directory.join(folder).join(name));
@@ -229,6 +273,14 @@ impl Stream {
         }
         Ok(())
     }
+}
+
+/// Keeps actions from inheriting what this process inherited itself: open files, and the mask of
+/// permissions. A program that runs actions calls it first.
+pub fn keep_from_actions() {
+    close_fds::set_fds_cloexec(3, &[]);
+    // So that everyone may read what actions make.
+    umask(Mode::WGRP | Mode::WOTH);
 }
 
 fn unread(error: io::Error) -> RunError {

@@ -8,14 +8,15 @@ use clap::Args;
 use tokio::task;
 
 use super::access::{Access, read_message};
-use super::command::{Command, time_limit};
+use super::command::{Command, has_network, time_limit};
 use super::error::RunError;
 use super::folder::Folder;
 use super::inputs::Inputs;
 use super::outputs::Search;
+use super::sandbox::Sandbox;
 use super::{keep, process};
 use crate::digest::Digest;
-use crate::options::{defaults, seconds};
+use crate::options::{defaults, seconds, size};
 use crate::reapi::{Action, ActionResult, ExecutedActionMetadata, now};
 
 /// The limits of an action.
@@ -25,6 +26,23 @@ pub struct Limits {
     #[arg(long = "time-limit", value_name = "SECONDS", default_value = "3600")]
     #[arg(value_parser = seconds)]
     pub time: Duration,
+    /// The most memory that an action may use, as 500M or 8G, its files in /tmp with it
+    #[arg(id = "memory-limit", long, value_name = "SIZE", value_parser = size)]
+    #[arg(default_value = "8G")]
+    pub memory: u64,
+    /// The most processes and threads that an action may have at a time
+    #[arg(long = "process-limit", value_name = "COUNT", default_value = "4096")]
+    pub processes: u64,
+    /// The most bytes of a file that an action writes, as 500M or 4G
+    #[arg(long = "file-limit", value_name = "SIZE", default_value = "4G", value_parser = size)]
+    pub file: u64,
+    /// The most files that a process of an action may have open at a time
+    #[arg(
+        long = "open-file-limit",
+        value_name = "COUNT",
+        default_value = "16384"
+    )]
+    pub open_files: u64,
     /// The most bytes of its standard output, and of its standard error: 16 MiB by default.
     #[arg(skip = 16_u64 << 20)]
     pub stream: u64,
@@ -54,22 +72,30 @@ pub struct Runner {
     name: String,
     folder: PathBuf,
     limits: Limits,
+    sandbox: Option<Sandbox>,
 }
 
 impl Runner {
-    /// Makes a runner for a worker of that name; actions get their folders in `folder`.
-    pub fn new(name: impl Into<String>, folder: impl Into<PathBuf>, limits: Limits) -> Self {
+    /// Makes a runner for a worker of that name; actions get their folders in `folder`, and a
+    /// sandbox, if one is given: see [`SandboxOptions::open`](super::SandboxOptions::open).
+    pub fn new(
+        name: impl Into<String>,
+        folder: impl Into<PathBuf>,
+        limits: Limits,
+        sandbox: Option<Sandbox>,
+    ) -> Self {
         Self {
             name: name.into(),
             folder: path::absolute(folder.into()).unwrap_or_default(),
             limits,
+            sandbox,
         }
     }
 
     /// Runs the action with this digest of its `Action` message, until it ends, its time is over or
-    /// `cancel` is ready. On return, all of its processes have been killed, its folder removed and
-    /// its outputs kept. Dropping the future cancels too. The caller decides whether the result may
-    /// be cached (`do_not_cache`) and whether the worker suits the action's platform.
+    /// `cancel` is ready. On return, all of its processes have been killed, its outputs kept, and
+    /// its folder is being removed. Dropping the future cancels too. The caller decides whether the
+    /// result may be cached (`do_not_cache`) and whether the worker suits the action's platform.
     ///
     /// # Errors
     /// If the action cannot be run, or not to its end.
@@ -108,7 +134,9 @@ impl Runner {
         let action: Action = read_message(action, "Action", access).await?;
         let time_limit = time_limit(&action, self.limits.time)?;
         let command = Digest::of_field(action.command_digest.as_ref(), "the command")?;
-        let command = Command::new(read_message(command, "Command", access).await?)?;
+        let command = read_message(command, "Command", access).await?;
+        let has_network = has_network(&action, &command);
+        let command = Command::new(command)?;
         let root = Digest::of_field(action.input_root_digest.as_ref(), "the input root")?;
         let inputs = Inputs::read(root, access, &self.limits).await?;
         let folders = command.folders(&inputs)?;
@@ -116,7 +144,12 @@ impl Runner {
         metadata.input_fetch_completed_timestamp = now();
 
         metadata.execution_start_timestamp = now();
-        let ended = process::run(&command, folder.path(), time_limit, self.limits.stream).await?;
+        let (root, limits) = (folder.path(), &self.limits);
+        let leader = match &self.sandbox {
+            Some(sandbox) => sandbox.prepare(root, &command, limits, has_network),
+            None => process::prepare(root, &command),
+        };
+        let ended = process::run(leader?, time_limit, limits.stream).await?;
         metadata.execution_completed_timestamp = now();
 
         metadata.output_upload_start_timestamp = now();

@@ -1,7 +1,8 @@
 //! A process that leaves the process group of its action.
 
-use std::fs::File;
+use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
@@ -58,5 +59,9 @@ impl Leaver {
 pub(crate) fn pipe(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    // An action may have another user.
+    for (path, mode) in [(folder, 0o755), (&path, 0o666)] {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
     path.to_str().unwrap().to_owned()
 }

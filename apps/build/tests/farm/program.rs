@@ -37,7 +37,7 @@ impl Program {
         }
     }
 
-    /// Starts a worker with its cache in that folder.
+    /// Starts a worker with its cache in that folder; its actions see the folder around it.
     pub(crate) fn worker(
         to: &str,
         folder: &Path,
@@ -46,6 +46,7 @@ impl Program {
     ) -> Self {
         let mut command = filch_build(&["worker", "--coordinator", to]);
         command.arg("--cache").arg(folder).args(options);
+        command.arg("--sandbox-path").arg(folder.parent().unwrap());
         command.envs(variables.iter().copied());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Self::start(|_| command)

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use bytes::Bytes;
 use filch_build::digest::Digest;
 use filch_build::server::{Config, Running, Server};
-use filch_build::storage::{Counters, Location};
+use filch_build::storage::{Counters, Location, Usage};
 use http::HeaderMap;
 use http_body_util::{BodyExt as _, Collected, Full};
 use hyper_util::rt::TokioIo;
@@ -68,6 +68,12 @@ impl TestServer {
 
     pub(crate) fn counters(&self) -> &Counters {
         self.running.cache().storage().counters()
+    }
+
+    /// Waits until it knows that its entries take this.
+    pub(crate) async fn uses(&self, usage: Usage) {
+        let storage = self.running.cache().storage();
+        eventually("entries", || storage.usage() == Some(usage)).await;
     }
 
     /// Returns the path of a blob on the disk.
@@ -159,7 +165,7 @@ impl Answer {
 }
 
 /// Sends one HTTP/1.1 request, on a connection of its own.
-async fn http(
+pub(crate) async fn http(
     address: SocketAddr,
     method: &str,
     path: &str,

@@ -1,5 +1,6 @@
 //! The program itself, on the example.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -12,7 +13,16 @@ use crate::leaver::{Leaver, pipe};
 
 fn filch_build(graph: &Path, more: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_filch-build"));
-    program.arg("run").arg(graph).args(more).output().unwrap()
+    program.arg("run").arg(graph).args(more);
+    program.args(see(graph)).output().unwrap()
+}
+
+/// Lets jobs see the folder of the graph.
+fn see(graph: &Path) -> [&OsStr; 2] {
+    [
+        "--sandbox-path".as_ref(),
+        graph.parent().unwrap().as_os_str(),
+    ]
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -74,10 +84,13 @@ fn what_leaves_the_group_of_its_job_ends_with_it_and_what_was_there_before_stays
     let mut before = Leaver::new(&before);
     // It becomes the program, with a child that reads until the test ends.
     let hold = before.hold();
-    let script = format!("{hold}exec 3<&0; cat <&3 & exec 3<&- 9>&-; exec \"$0\" run \"$1\"");
+    let script = format!("{hold}exec 3<&0; cat <&3 & exec 3<&- 9>&-; exec \"$0\" run \"$@\"");
     let mut shell = Command::new("sh");
     let program = env!("CARGO_BIN_EXE_filch-build");
-    let shell = shell.args(["-c", &script, program]).arg(&graph);
+    let shell = shell
+        .args(["-c", &script, program])
+        .arg(&graph)
+        .args(see(&graph));
     let mut running = shell.stdin(Stdio::piped()).spawn().unwrap();
     let _reads = running.stdin.take();
     assert!(running.wait().unwrap().success());
@@ -97,15 +110,19 @@ fn interrupt_by(signal: Signal) {
     let graph = folder.path().join("graph.toml");
     let ready = pipe(folder.path(), "ready");
     let mut leaver = Leaver::new(folder.path());
-    let script = format!("{}echo $$ > {ready}; sleep 1000", leaver.script());
+    let script = format!("{}echo > {ready}; sleep 1000", leaver.script());
     fs::write(&graph, format!("[[job]]\nid = 'a'\nsh = '''{script}'''\n")).unwrap();
     let mut program = Command::new(env!("CARGO_BIN_EXE_filch-build"));
-    let mut running = program.arg("run").arg(&graph).spawn().unwrap();
-    let pid = fs::read_to_string(&ready).unwrap();
+    let mut running = program
+        .arg("run")
+        .arg(&graph)
+        .args(see(&graph))
+        .spawn()
+        .unwrap();
+    fs::read(&ready).unwrap();
     kill_process(Pid::from_child(&running), signal).unwrap();
     let status = running.wait().unwrap();
     assert_eq!((status.code(), status.signal()), (Some(2), None));
-    assert!(!Path::new("/proc").join(pid.trim()).exists());
     assert!(!leaver.lives());
     let actions = fs::read_dir(folder.path().join(".filch/actions"));
     assert_eq!(actions.unwrap().count(), 0);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use filch_build::graph::{Build, Graph, Job, Outcome, Summary, Watch};
 use filch_build::storage::Storage;
@@ -69,7 +70,7 @@ impl Project {
     pub(crate) fn build(&self, graph: &str) -> Build {
         let graph = Graph::parse(Path::new("graph.toml"), graph).unwrap();
         let folders = self.path().join(".filch/actions");
-        let runner = Runner::new("here", folders, Limits::default());
+        let runner = Runner::new("here", folders, Limits::default(), None);
         let build = Build::new(graph, self.path(), runner, self.storage.clone());
         let mut build = build.unwrap();
         build.at_a_time = self.at_a_time.try_into().unwrap();
@@ -81,10 +82,19 @@ impl Project {
     pub(crate) async fn run(&self, graph: &str) -> (Summary, Log) {
         let mut log = Log::default();
         let summary = self.build(graph).run(&mut log).await.unwrap();
-        for folder in [".filch/actions", ".filch/new"] {
+        let count = |folder: &str| {
             let entries = fs::read_dir(self.path().join(folder));
-            assert_eq!(entries.into_iter().flatten().count(), 0, "{folder}");
-        }
+            entries.into_iter().flatten().count()
+        };
+        assert_eq!(count(".filch/new"), 0);
+        // The removal of the actions' folders goes on when they have ended.
+        let gone = async {
+            while count(".filch/actions") > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let gone = tokio::time::timeout(Duration::from_secs(60), gone).await;
+        gone.expect("the folder of an action is still there");
         (summary, log)
     }
 }

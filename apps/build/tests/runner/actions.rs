@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::future;
+use std::thread;
+use std::time::Duration;
 
 use filch_build::digest::Digest;
 use filch_build::reapi::{
@@ -9,9 +11,10 @@ use filch_build::reapi::{
     command::EnvironmentVariable,
 };
 use filch_build::storage::Blobs;
-use filch_build::worker::{Limits, RunError, Runner};
+use filch_build::worker::{Limits, RunError, Runner, Sandbox, SandboxOptions};
 use prost::Message;
 use tempfile::TempDir;
+use tokio::runtime::Runtime;
 use tonic::Code;
 
 /// A runner, its storage and its folder.
@@ -19,14 +22,31 @@ pub(crate) struct Bench {
     pub(crate) blobs: Blobs,
     pub(crate) folder: TempDir,
     pub(crate) limits: Limits,
+    pub(crate) sandbox: Option<Sandbox>,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
+        let mut bench = Self::bare();
+        let options = SandboxOptions {
+            launcher: env!("CARGO_BIN_EXE_filch-build").into(),
+            ..SandboxOptions::default()
+        };
+        let folder = bench.folder.path().to_owned();
+        let open = async move { options.open(&folder, &[]).await };
+        // Tests run in a runtime already.
+        let open = thread::spawn(|| Runtime::new().unwrap().block_on(open));
+        bench.sandbox = open.join().unwrap().unwrap();
+        bench
+    }
+
+    /// Makes one whose actions run without a sandbox.
+    pub(crate) fn bare() -> Self {
         Self {
             blobs: Blobs::in_memory(),
             folder: TempDir::new().unwrap(),
             limits: Limits::default(),
+            sandbox: None,
         }
     }
 
@@ -67,20 +87,27 @@ impl Bench {
     }
 
     pub(crate) fn runner(&self) -> Runner {
-        Runner::new("tester", self.folder.path(), self.limits.clone())
+        let (limits, sandbox) = (self.limits.clone(), self.sandbox.clone());
+        Runner::new("tester", self.folder.path(), limits, sandbox)
     }
 
     /// Runs it, and checks that nothing of it is left.
     pub(crate) async fn run(&self, action: Digest) -> Result<ActionResult, RunError> {
         let run = self.runner();
         let result = run.run(action, &self.blobs, future::pending()).await;
-        assert_eq!(self.left(), 0, "the folder of the action is still there");
+        self.nothing_is_left().await;
         result
     }
 
-    /// Counts the folders of actions.
-    pub(crate) fn left(&self) -> usize {
-        fs::read_dir(self.folder.path()).unwrap().count()
+    /// Waits until no action has a folder: their removal goes on when they have ended.
+    pub(crate) async fn nothing_is_left(&self) {
+        let wait = async {
+            while fs::read_dir(self.folder.path()).unwrap().count() > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let gone = tokio::time::timeout(Duration::from_secs(60), wait).await;
+        gone.expect("the folder of an action is still there");
     }
 
     /// Runs a script without inputs.

@@ -1,8 +1,11 @@
 //! The inputs of an action: valid trees are laid out, others refused.
 
+use std::fs;
+
 use bazel_remote_apis::google::protobuf::UInt32Value;
 use filch_build::digest::Digest;
 use filch_build::reapi::{Command, Directory, DirectoryNode, FileNode, NodeProperties, Tree};
+use filch_build::storage::{Location, Storage};
 use proptest::collection::btree_map;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -232,4 +235,47 @@ fn trees_go_through_a_folder_unchanged() {
         })
     });
     outcome.unwrap();
+}
+
+/// An action may write to its inputs, large or small: those of other actions stay as they are.
+#[tokio::test]
+async fn an_input_is_the_actions_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = Location::Disk(folder.path().to_owned());
+    let storage = Storage::open(&location, Default::default()).await.unwrap();
+    let bench = Bench {
+        blobs: storage.blobs,
+        ..Bench::new()
+    };
+    let large = "large ".repeat(100_000);
+    let mut nodes = vec![
+        bench.file("empty", "").await,
+        bench.file("large", &large).await,
+    ];
+    for number in 0..100 {
+        let text = format!("input {number}\n");
+        nodes.push(bench.file(&format!("small {number:02}"), &text).await);
+    }
+    nodes[50].is_executable = true;
+    let root = files(&nodes);
+    for _ in 0..2 {
+        let script = "cat small*; wc -c < large; wc -c < empty; ls -l | grep -c ^-rwx; \
+            for file in *; do echo more >> \"$file\"; done; tail -n 1 empty";
+        let result = bench.sh_with(script, &root, &[]).await.unwrap();
+        let mut expected: String = (0..100).map(|number| format!("input {number}\n")).collect();
+        expected += "600000\n0\n1\nmore\n";
+        assert_eq!((result.exit_code, stdout(&result)), (0, &*expected));
+    }
+    // A missing one is named, and a wrong one is removed.
+    let small = Digest::of(b"input 7\n");
+    let path = folder
+        .path()
+        .join(format!("blobs/{}/{}", &small.hex()[..2], small.hex()));
+    fs::write(&path, "input 8\n").unwrap();
+    let result = bench.sh_with("true", &root, &[]).await;
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("are those of"), "{error}");
+    assert!(!path.exists());
+    let result = bench.sh_with("true", &root, &[]).await;
+    refused(result, Code::FailedPrecondition, &small.hex());
 }

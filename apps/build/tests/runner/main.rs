@@ -2,5 +2,6 @@
 
 mod actions;
 mod inputs;
+mod many;
 mod outputs;
 mod processes;

@@ -168,7 +168,7 @@ async fn too_many_and_too_large_outputs_are_refused() {
     for (script, part) in [
         ("mkdir o; touch o/1 o/2 o/3 o/4 o/5", "more than 5 files"),
         ("head -c 1001 /dev/zero > o", "more than 1000 bytes"),
-        ("truncate -s 1T o", "more than 1000 bytes"),
+        ("truncate -s 1G o", "more than 1000 bytes"),
     ] {
         let result = make(&bench, script, &["o"]).await;
         refused(result, Code::ResourceExhausted, part);

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, Weak};
 
 use bytes::Bytes;
 use filch_sync::lock;
+use futures_util::future::FutureExt;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use tonic::{Code, Status};
 
 use super::channel::Authorized;
@@ -13,8 +15,9 @@ use super::peers::Peers;
 use super::transfer::{download, upload};
 use crate::digest::Digest;
 use crate::protocol::Run;
-use crate::storage::{Blobs, StorageError};
+use crate::storage::{Blobs, NewFile, StorageError};
 use crate::worker::Access;
+use crate::worker::inputs::AT_A_TIME;
 
 /// Blobs that have come and gone since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -167,9 +170,20 @@ impl Access for Errand {
         Access::read(&self.cache.blobs, blob).await
     }
 
-    async fn place(&self, blob: Digest, path: &Path, executable: bool) -> Result<(), StorageError> {
-        self.need(blob).await?;
-        Access::place(&self.cache.blobs, blob, path, executable).await
+    async fn place(&self, files: Vec<NewFile>) -> Result<(), StorageError> {
+        let count = files.len();
+        let lacking = self.cache.blobs.place(files).await?;
+        lock(&self.cache.counting).hits += (count - lacking.len()) as u64;
+        let fetched = lacking.into_iter().map(|file| {
+            async move {
+                self.need(file.blob).await?;
+                Access::place(&self.cache.blobs, vec![file]).await
+            }
+            .boxed()
+        });
+        let mut fetched = stream::iter(fetched).buffer_unordered(AT_A_TIME);
+        while let Some(()) = fetched.try_next().await? {}
+        Ok(())
     }
 
     async fn keep(&self, path: &Path) -> Result<Digest, StorageError> {

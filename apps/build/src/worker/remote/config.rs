@@ -1,17 +1,19 @@
 //! The settings of a worker.
 
-use std::io;
+use std::env::consts::{ARCH, OS};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use clap::Args;
 use thiserror::Error;
 use tonic::Status;
 
-use crate::options::size;
-use crate::server::{Certificate, NotACertificate, Tokens};
+use crate::options::{property, size};
+use crate::protocol::Property;
+use crate::server::{Certificate, NotACertificate};
 use crate::storage::StorageError;
-use crate::worker::Limits;
+use crate::worker::{Limits, NoSandbox, SandboxOptions};
 
 /// The settings of a worker: the options of `filch-build worker`.
 #[derive(Debug, Clone, Args)]
@@ -21,8 +23,8 @@ pub struct WorkerConfig {
     #[arg(long, value_name = "URL")]
     pub coordinator: String,
     /// A file with the token that the coordinator wants
-    #[arg(long = "token-file", value_name = "FILE", value_parser = Tokens::line)]
-    pub token: Option<String>,
+    #[arg(long = "token-file", value_name = "FILE")]
+    pub token: Option<PathBuf>,
     /// The certificate that signed those of the coordinator and of other workers, in the PEM
     /// format; without it, those that the system trusts
     #[arg(long = "tls-ca", value_name = "FILE")]
@@ -37,12 +39,27 @@ pub struct WorkerConfig {
     /// The number of actions that run at a time; by default, as many as there are processors
     #[arg(long, value_name = "COUNT", hide_default_value = true, default_value_t = processors())]
     pub slots: u32,
+    /// A property of its platform: it gets the actions that ask for no others. May be given several
+    /// times. `OSFamily` and `ISA` are this machine's unless given
+    #[arg(long = "property", value_name = "NAME=VALUE", value_parser = property)]
+    pub properties: Vec<(String, String)>,
+    /// The CPUs that its actions share, of which each takes one if it does not ask for more: at
+    /// least one for each slot; by default, this machine's
+    #[arg(long, value_name = "COUNT", hide_default_value = true, default_value_t = processors())]
+    pub cpus: u32,
+    /// The memory that its actions share, as 16G: each takes what it asks for; by default, this
+    /// machine's
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
     /// A folder that only this worker uses: for its cache, and for the actions that it runs
     #[arg(long = "cache", value_name = "FOLDER")]
     pub folder: PathBuf,
     /// The most that the cache may take of the disk, as 500M or 10G
     #[arg(long, value_name = "SIZE", default_value = "10G", value_parser = size)]
     pub cache_limit: u64,
+    /// The space that stays free on the disk: the cache forgets before there is less
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = size)]
+    pub disk_reserve: u64,
     /// The settings for serving its blobs to other workers; without them, it serves none.
     #[command(flatten)]
     pub listen: Option<Listen>,
@@ -53,6 +70,9 @@ pub struct WorkerConfig {
     /// The limits of an action.
     #[command(flatten)]
     pub limits: Limits,
+    /// The sandbox of an action.
+    #[command(flatten)]
+    pub sandbox: SandboxOptions,
 }
 
 /// The settings of a worker that serves its blobs to other workers.
@@ -77,12 +97,59 @@ fn processors() -> u32 {
     processors.map_or(1, |count| u32::try_from(count.get()).unwrap_or(1))
 }
 
+impl WorkerConfig {
+    /// Returns the properties that the worker announces.
+    pub(super) fn platform(&self) -> Vec<Property> {
+        let isa = match ARCH {
+            "x86" => "x86-32",
+            "x86_64" => "x86-64",
+            "arm" => "arm-a32",
+            "aarch64" => "arm-a64",
+            other => other,
+        };
+        let mut properties = self.properties.clone();
+        for (name, value) in [("OSFamily", OS), ("ISA", isa)] {
+            if !self.properties.iter().any(|(given, _)| given == name) {
+                properties.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        let property = |(name, value)| Property { name, value };
+        properties.into_iter().map(property).collect()
+    }
+
+    /// Returns the memory that the worker announces; 0 if it is not known.
+    pub(super) fn memory(&self) -> u64 {
+        self.memory.or_else(machines_memory).unwrap_or(0)
+    }
+}
+
+/// Returns this machine's memory, or as much of it as this container may use. Sixteenths of its
+/// leading power of two are left out, so that similar machines are of one kind.
+fn machines_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let total = text.strip_prefix("MemTotal:")?;
+    let kilobytes: u64 = total.split_whitespace().next()?.parse().ok()?;
+    let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let limit = limit.and_then(|text| text.trim().parse().ok());
+    let memory = limit.unwrap_or(u64::MAX).min(kilobytes << 10);
+    let step = memory.checked_ilog2()?.saturating_sub(4);
+    Some(memory >> step << step)
+}
+
 /// The reason that a worker does not start, or does not go on.
 #[derive(Debug, Error)]
 pub enum StartError {
     /// The coordinator's address or the token is invalid, or the system trusts no certificate.
     #[error("the coordinator cannot be reached: {0}")]
     Coordinator(String),
+    /// The file with the token cannot be used.
+    #[error("there is no token in {}: {why}", .file.display())]
+    Token {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        why: String,
+    },
     /// A certificate, its key or an authority cannot be used.
     #[error(transparent)]
     Certificate(#[from] NotACertificate),
@@ -92,6 +159,9 @@ pub enum StartError {
     /// The folder for actions cannot be made.
     #[error("there is no folder for actions: {0}")]
     Folder(io::Error),
+    /// Actions cannot get a sandbox.
+    #[error(transparent)]
+    Sandbox(#[from] NoSandbox),
     /// It cannot listen there.
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, io::Error),

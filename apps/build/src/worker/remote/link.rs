@@ -88,11 +88,16 @@ impl Station {
 
 impl Link<'_> {
     async fn hello(&mut self, blobs: &[Digest]) -> Result<(), Status> {
+        let config = &self.station.config;
         self.say(Event::Hello(Hello {
-            name: self.station.config.name.clone(),
+            name: config.name.clone(),
             address: self.station.address.clone(),
-            slots: self.station.config.slots,
+            slots: config.slots,
             holds: Some(message(blobs)),
+            properties: config.platform(),
+            milli_cpus: config.cpus.max(config.slots).saturating_mul(1000),
+            memory: config.memory(),
+            instance: config.instance.clone(),
         }))
         .await
     }

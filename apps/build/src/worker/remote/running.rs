@@ -19,6 +19,7 @@ use super::config::{StartError, WorkerConfig};
 use super::link::Station;
 use super::peers::{Peers, Serving};
 use crate::cache::{Cache, CacheConfig};
+use crate::server::Tokens;
 use crate::storage::{Change, Limits, Location, Storage};
 use crate::worker::{Runner, remove};
 
@@ -46,13 +47,21 @@ impl RunningWorker {
     /// If it cannot use its folder, its address, a certificate or the settings for the coordinator.
     pub async fn start(config: WorkerConfig) -> Result<Self, StartError> {
         let trust = trust(config.authority.as_deref())?;
-        let coordinator = channel(&config.coordinator, config.token.as_deref(), &trust);
+        let token = config.token.as_deref().map(|file| {
+            Tokens::line(file).map_err(|why| StartError::Token {
+                file: file.to_owned(),
+                why,
+            })
+        });
+        let token = token.transpose()?;
+        let coordinator = channel(&config.coordinator, token.as_deref(), &trust);
         let coordinator = coordinator
             .map_err(|error| StartError::Coordinator(format!("{}: {error}", config.coordinator)))?;
         let location = Location::Disk(config.folder.join("cache"));
         let limits = Limits {
             blob: config.cache_limit,
             disk: config.cache_limit,
+            reserve: config.disk_reserve,
         };
         let storage = Storage::open(&location, limits).await;
         let storage = storage.map_err(StartError::Cache)?;
@@ -63,6 +72,9 @@ impl RunningWorker {
             tracing::warn!(%folder, %error, "what earlier actions left cannot be removed");
         }
         fs::create_dir_all(&actions).map_err(StartError::Folder)?;
+        let key = config.certificate.as_ref().map(|it| it.key.as_path());
+        let secrets: Vec<_> = config.token.as_deref().into_iter().chain(key).collect();
+        let sandbox = config.sandbox.open(&config.folder, &secrets).await?;
         let changes = storage.blobs.changes();
         let cache = Arc::new(WorkerCache {
             blobs: storage.blobs.clone(),
@@ -90,7 +102,7 @@ impl RunningWorker {
         let leaving = CancellationToken::new();
         let counting = cache.counting.clone();
         let station = Station {
-            runner: Runner::new(&config.name, actions, config.limits.clone()),
+            runner: Runner::new(&config.name, actions, config.limits.clone(), sandbox),
             config,
             address,
             cache,

@@ -12,29 +12,42 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Response, Status};
 
-use crate::client::{pieces, refused, soon, write};
+use crate::client::{Client, pieces, refused, soon, write};
 use crate::server::{TestServer, noise, start, start_with};
 
 fn of(bytes: &[u8], size: usize) -> Vec<WriteRequest> {
     pieces(Digest::of(bytes), bytes, size)
 }
 
-async fn committed(server: &TestServer, digest: Digest) -> (i64, bool) {
+async fn status(server: &TestServer, digest: Digest) -> Result<(i64, bool), Status> {
     let request = QueryWriteStatusRequest {
         resource_name: write(digest, 0, &[], false).resource_name,
     };
-    let answer = server.bytes().query_write_status(request).await.unwrap();
+    let answer = server.bytes().query_write_status(request).await?;
     let answer = answer.into_inner();
-    (answer.committed_size, answer.complete)
+    Ok((answer.committed_size, answer.complete))
+}
+
+async fn committed(server: &TestServer, digest: Digest) -> (i64, bool) {
+    status(server, digest).await.unwrap()
+}
+
+async fn is_unknown(server: &TestServer, digest: Digest) {
+    let why = "nothing came of the upload";
+    refused(status(server, digest).await, Code::NotFound, why);
 }
 
 type Answer = Result<Response<WriteResponse>, Status>;
 
 /// Begins an upload whose messages the test sends.
 pub(crate) fn begin<R>(server: &TestServer<R>) -> (mpsc::Sender<WriteRequest>, JoinHandle<Answer>) {
+    begin_by(&server.client)
+}
+
+pub(crate) fn begin_by(client: &Client) -> (mpsc::Sender<WriteRequest>, JoinHandle<Answer>) {
     let (sender, mut receiver) = mpsc::channel(1);
     let messages = stream::poll_fn(move |context| receiver.poll_recv(context));
-    let mut client = server.bytes();
+    let mut client = client.bytes();
     let answer = tokio::spawn(async move { client.write(messages).await });
     (sender, answer)
 }
@@ -148,13 +161,30 @@ async fn an_upload_may_come_in_several_streams() {
 }
 
 #[tokio::test]
+async fn the_status_of_an_upload_is_known() {
+    let server = start().await;
+    let bytes = noise(3000, 11);
+    let digest = Digest::of(&bytes);
+    is_unknown(&server, digest).await;
+    let part = |from: usize| write(digest, from, &bytes[from..from + 1000], from == 2000);
+    // A wrong offset in its midst loses nothing of what came.
+    let answer = server.upload(vec![part(0), part(2000)]).await;
+    refused(answer, Code::InvalidArgument, "1000 bytes came so far");
+    assert_eq!(committed(&server, digest).await, (1000, false));
+    assert_eq!(server.upload(vec![part(1000)]).await.unwrap(), 2000);
+    assert_eq!(committed(&server, digest).await, (2000, false));
+    assert_eq!(server.upload(vec![part(2000)]).await.unwrap(), 3000);
+    assert_eq!(committed(&server, digest).await, (3000, true));
+}
+
+#[tokio::test]
 async fn an_upload_that_breaks_and_is_not_resumed_leaves_nothing() {
     let server = start_with(|config| config.cache.resumable = Duration::ZERO).await;
     let bytes = noise(4 << 20, 5);
     break_off(&server, of(&bytes, 1 << 20)[..3].to_vec()).await;
     server.temporary_files(0).await;
     let digest = Digest::of(&bytes);
-    assert_eq!(committed(&server, digest).await, (0, false));
+    is_unknown(&server, digest).await;
     assert!(!server.has(digest).await);
 }
 
@@ -231,7 +261,7 @@ async fn uploads_that_lie_store_nothing() {
     }
     for digest in [digest, other, larger, smaller] {
         assert!(!server.has(digest).await, "{digest}");
-        assert_eq!(committed(&server, digest).await, (0, false));
+        is_unknown(&server, digest).await;
     }
     server.temporary_files(0).await;
 }

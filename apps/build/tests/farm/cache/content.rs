@@ -142,12 +142,29 @@ async fn the_answer_to_a_batch_is_one_that_clients_take() {
     let wrong: Vec<_> = (0..32_000)
         .map(|number| (absent(number), &b"wrong"[..]))
         .collect();
-    let answer = client.content().batch_update_blobs(batch(&wrong)).await;
+    // There is room for their codes, though not for what is wrong.
+    assert_eq!(
+        codes(&client, &wrong).await,
+        [Code::InvalidArgument as i32; 32_000]
+    );
+    // Here there would not be: nothing is stored.
+    let many: Vec<_> = (0..60_000_u32).map(u32::to_le_bytes).collect();
+    let many: Vec<_> = many
+        .iter()
+        .map(|bytes| (Digest::of(bytes), &bytes[..]))
+        .collect();
+    let answer = client.content().batch_update_blobs(batch(&many)).await;
     refused(
         answer.map(drop),
         Code::InvalidArgument,
         "in several requests",
     );
+    let digests: Vec<_> = many.iter().map(|(digest, _)| *digest).collect();
+    for part in digests.chunks(50_000) {
+        assert_eq!(client.missing(part.to_vec()).await.unwrap(), part);
+    }
+    let refusal = client.missing(digests).await;
+    refused(refusal, Code::InvalidArgument, "in several requests");
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ async fn what_was_stored_outlives_a_restart() {
         entries: 1,
         bytes: 2 << 20,
     };
-    assert_eq!(server.running.cache().storage().usage(), Some(usage));
+    server.uses(usage).await;
 }
 
 #[tokio::test]
@@ -85,6 +85,7 @@ async fn what_was_not_used_for_the_longest_time_goes() {
         config.limits = Limits {
             blob: 1 << 20,
             disk: 4 * 4096 + 100,
+            ..Limits::default()
         };
     };
     let server = start_with(limit).await;
@@ -103,10 +104,20 @@ async fn what_was_not_used_for_the_longest_time_goes() {
     let seventh = server.store(&noise(1, 7)).await;
     let kept = vec![blobs[1], fifth, sixth, seventh];
     assert_eq!(server.missing(kept).await.unwrap(), []);
-    assert_eq!(server.running.cache().storage().usage().unwrap().entries, 4);
+    server
+        .uses(Usage {
+            entries: 4,
+            bytes: 4 * 4096,
+        })
+        .await;
     // A restart with less space makes room at once.
     let server = server.restart(|config| config.limits.disk = 4096).await;
-    assert_eq!(server.running.cache().storage().usage().unwrap().entries, 1);
+    server
+        .uses(Usage {
+            entries: 1,
+            bytes: 4096,
+        })
+        .await;
     let large = noise(4097, 7);
     let path = format!("/cas/{}", Digest::of(&large).hex());
     let answer = server.http("PUT", &path, large).await;
@@ -122,6 +133,7 @@ async fn a_reader_keeps_what_goes() {
     let limits = Limits {
         blob: 8 << 20,
         disk: 8 << 20,
+        ..Limits::default()
     };
     let location = Location::Disk(folder.path().to_owned());
     let blobs = Storage::open(&location, limits).await.unwrap().blobs;

@@ -4,6 +4,7 @@ pub(crate) mod byte_stream;
 mod content;
 mod disk;
 mod ends;
+mod full;
 mod http;
 mod results;
 pub(crate) mod shared;

@@ -201,3 +201,27 @@ async fn updates_may_be_forbidden() {
     let none = server.known(action).await;
     refused(none, Code::NotFound, "there is no result");
 }
+
+/// An answer that is larger does not get to clients.
+#[tokio::test]
+async fn a_result_has_a_limit() {
+    let server = start().await;
+    let (action, path) = action();
+    let result = |size: usize| ActionResult {
+        stdout_raw: vec![b'x'; size],
+        ..ActionResult::default()
+    };
+    let most = 4 << 20;
+    let beside = result(most).encoded_len() - most;
+    let answer = server.learn(action, &result(most - beside + 1)).await;
+    refused(answer, Code::InvalidArgument, "4194304 bytes at most");
+    refused(
+        server.known(action).await,
+        Code::NotFound,
+        "there is no result",
+    );
+    let largest = result(most - beside);
+    server.learn(action, &largest).await.unwrap();
+    assert_eq!(server.known(action).await.unwrap(), largest);
+    server.http("GET", &path, "").await.is(200);
+}

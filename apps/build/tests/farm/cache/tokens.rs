@@ -4,22 +4,28 @@ use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bazel_remote_apis::google::bytestream::byte_stream_client::ByteStreamClient;
 use filch_build::digest::Digest;
+use filch_build::protocol::farm_client::FarmClient;
 use filch_build::reapi::action_cache_client::ActionCacheClient;
 use filch_build::reapi::content_addressable_storage_client::ContentAddressableStorageClient;
-use filch_build::reapi::{ActionResult, FindMissingBlobsRequest, UpdateActionResultRequest};
+use filch_build::reapi::execution_client::ExecutionClient;
+use filch_build::reapi::{
+    ActionResult, ExecuteRequest, FindMissingBlobsRequest, UpdateActionResultRequest,
+};
 use filch_build::server::{Certificate, Config, Server, StartError, Tokens};
+use futures_util::stream;
 use prost::Message as _;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{self, Channel, ClientTlsConfig, Error};
 use tonic::{Code, Request, Status};
 
-use crate::client::{Client, batch, refused};
+use crate::client::{Client, batch, refused, upload};
 use crate::program::file;
 use crate::server::{TestServer, start_with};
 
 async fn guarded() -> TestServer {
-    let tokens = Tokens::new("the secret", Some("the other"));
+    let tokens = Tokens::new("the secret", Some("the other"), Some("the hands"));
     start_with(|config| config.tokens = Some(tokens)).await
 }
 
@@ -109,6 +115,50 @@ async fn one_token_may_be_for_reading_only() {
     }
 }
 
+/// A worker that lies about an action that it was not given finds nowhere to say so.
+#[tokio::test]
+async fn a_workers_token_stores_blobs_and_no_results() {
+    const HANDS: &str = "Bearer the hands";
+    let server = guarded().await;
+    let header = || Header(HANDS.into());
+    let digest = Digest::of(b"x");
+    let mut content = client(&server, HANDS);
+    let request = batch(&[(digest, b"x")]);
+    content.batch_update_blobs(request).await.unwrap();
+    let request = FindMissingBlobsRequest::default();
+    content.find_missing_blobs(request).await.unwrap();
+    let channel = || server.channel.clone();
+    let mut bytes = ByteStreamClient::with_interceptor(channel(), header());
+    let upload = stream::iter(upload(Digest::of(b"y"), b"y"));
+    bytes.write(upload).await.unwrap();
+
+    let mut actions = ActionCacheClient::with_interceptor(channel(), header());
+    let request = UpdateActionResultRequest::default();
+    let answer = actions.update_action_result(request).await;
+    refused(answer, Code::PermissionDenied, "stores no results");
+    let mut execution = ExecutionClient::with_interceptor(channel(), header());
+    let answer = execution.execute(ExecuteRequest::default()).await;
+    refused(
+        answer.map(drop),
+        Code::PermissionDenied,
+        "stores no results",
+    );
+    for path in ["ac", "cas"] {
+        let path = format!("/{path}/{}", digest.hex());
+        let sent = [("authorization", HANDS)];
+        server.http_with("PUT", &path, &sent, "x").await.is(403);
+    }
+    // And no client takes actions.
+    for (header, allowed) in [(HANDS, true), (READS, false), ("Bearer the secret", false)] {
+        let mut farm = FarmClient::with_interceptor(channel(), Header(header.into()));
+        let answer = farm.work(stream::pending()).await.map(drop);
+        match allowed {
+            true => answer.unwrap(),
+            false => refused(answer, Code::PermissionDenied, "this token"),
+        }
+    }
+}
+
 /// The request is not a gRPC call, but has the path and the body of one.
 #[tokio::test]
 async fn a_token_for_reading_does_not_write_in_disguise() {
@@ -135,7 +185,7 @@ async fn a_token_for_reading_does_not_write_in_disguise() {
 #[tokio::test]
 async fn tokens_come_from_files() {
     let folder = tempfile::tempdir().unwrap();
-    let token = |text: &str| Tokens::line(&file(folder.path(), "token", text));
+    let token = |text: &str| Tokens::line(file(folder.path(), "token", text));
     assert_eq!(token("  abc123\n").unwrap(), "abc123");
     for text in ["", "\n", "two words", "two\nlines"] {
         let error = token(text).unwrap_err();
@@ -143,7 +193,7 @@ async fn tokens_come_from_files() {
     }
     let error = Tokens::line("/nowhere/token").unwrap_err();
     assert!(error.contains("No such file"), "{error}");
-    let tokens = Tokens::new("the secret", None);
+    let tokens = Tokens::new("the secret", None, None);
     assert!(!format!("{tokens:?}").contains("secret"));
 }
 

@@ -3,8 +3,8 @@
 use filch_build::digest::Digest;
 use filch_build::farm::FarmConfig;
 use filch_build::protocol::from_worker::Event;
-use filch_build::protocol::{self, Alive, Blobs, Failure, Hello, done};
-use filch_build::reapi::{self, ActionResult};
+use filch_build::protocol::{self, Alive, Blobs, Failure, Hello, Property, done};
+use filch_build::reapi::{self, ActionResult, ExecutedActionMetadata};
 use prost::Message as _;
 use tonic::Code;
 
@@ -81,8 +81,47 @@ async fn a_result_without_its_blobs_is_a_failed_attempt() {
     assert!(failure.message.contains(why), "{}", failure.message);
     worker.done(keeps.run, 1).await;
     other.ends_with(1).await;
-    let actions = server.farm().snapshot().await.actions;
+    let actions = server.farm().snapshot().actions;
     assert_eq!((actions.failed, actions.retried), (2, 2));
+}
+
+#[tokio::test]
+async fn a_worker_that_misses_what_is_there_has_failed() {
+    let (_server, client) = coordinator(quick()).await;
+    let mut liar = Fake::join(&client, "liar", 1).await;
+    let input = client.put("an input").await;
+    let action = client.script("true", &[("input", input)], &[]).await;
+    let operations = client.execute(action).await;
+    for blobs in [vec![input], vec![input, Digest::EMPTY]] {
+        let missing = Failure {
+            code: Code::FailedPrecondition as i32,
+            missing: blobs.into_iter().map(Into::into).collect(),
+            ..Failure::default()
+        };
+        let run = liar.run().await.run;
+        liar.fail(run, missing).await;
+    }
+    liar.run_to(4).await;
+    operations.ends_with(4).await;
+}
+
+#[tokio::test]
+async fn a_result_names_the_worker_that_sent_it() {
+    let (_server, client) = coordinator(quick()).await;
+    let mut liar = Fake::join(&client, "liar", 1).await;
+    let operations = client.begin("true").await;
+    let run = liar.run().await.run;
+    let metadata = ExecutedActionMetadata {
+        worker: "another".to_owned(),
+        ..ExecutedActionMetadata::default()
+    };
+    let result = ActionResult {
+        execution_metadata: Some(metadata),
+        ..ActionResult::default()
+    };
+    liar.result(run, &result).await;
+    let metadata = operations.result().await.execution_metadata.unwrap();
+    assert_eq!(metadata.worker, "liar");
 }
 
 #[tokio::test]
@@ -150,6 +189,10 @@ async fn a_bad_hello_is_refused() {
         address: address.to_owned(),
         ..hello("a", 1)
     };
+    let with_properties = |properties| Hello {
+        properties,
+        ..hello("a", 1)
+    };
     let no_blob = Hello {
         holds: Some(blobs(1, 0, 0)),
         ..hello("a", 1)
@@ -158,6 +201,11 @@ async fn a_bad_hello_is_refused() {
         hello("a", 0),
         hello("a", 1025),
         hello(&"a".repeat(257), 1),
+        with_properties(vec![Property::default(); 65]),
+        with_properties(vec![Property {
+            name: "a".to_owned(),
+            value: "a".repeat(257),
+        }]),
         address("file:///etc"),
         address("10.0.0.1:77"),
         no_blob,
@@ -175,7 +223,7 @@ async fn a_bad_hello_is_refused() {
     let mut worker = Fake::connect(&client).await;
     tokio::time::pause();
     assert_eq!(worker.refused().await.code(), Code::DeadlineExceeded);
-    assert!(server.farm().snapshot().await.workers.is_empty());
+    assert!(server.farm().snapshot().workers.is_empty());
 }
 
 #[test]

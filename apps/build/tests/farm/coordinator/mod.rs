@@ -2,7 +2,9 @@
 
 pub(crate) mod fake;
 mod lies;
+mod platforms;
 mod runs;
+mod turns;
 mod wire;
 mod workers;
 
@@ -13,6 +15,7 @@ use filch_build::farm::FarmConfig;
 /// Waits as little as possible.
 fn quick() -> FarmConfig {
     FarmConfig {
+        remembered: Duration::ZERO,
         abandoned_after: Duration::ZERO,
         pause: Duration::from_millis(1),
         patience: Duration::ZERO,

@@ -4,16 +4,19 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use filch_build::digest::Digest;
 use filch_build::farm::FarmConfig;
-use filch_build::protocol::Failure;
 use filch_build::protocol::to_worker::Order;
+use filch_build::protocol::{Failure, Hello, Property};
 use filch_build::reapi::execution_stage::Value as Stage;
-use filch_build::reapi::platform::Property;
-use filch_build::reapi::{Action, ActionResult, Command, ExecutedActionMetadata, Platform};
+use filch_build::reapi::{Action, ActionResult, Command, ExecutedActionMetadata};
+use filch_build::server::Config;
 use tonic::Code;
 
-use super::fake::Fake;
+use super::fake::{Fake, hello};
 use super::quick;
+use super::turns::ask;
 use crate::client::{coordinator, soon, stage};
+use crate::server::{start_in, start_with};
+use crate::workers::together::until;
 
 #[tokio::test]
 async fn stages_come_in_their_order_and_the_result_is_cached() {
@@ -134,7 +137,7 @@ async fn one_that_cannot_be_run_is_not_pending() {
         .await
         .failure(Code::FailedPrecondition)
         .await;
-    assert_eq!(server.farm().snapshot().await.builds[0].pending, 0);
+    assert_eq!(server.farm().snapshot().builds[0].pending, 0);
 }
 
 #[tokio::test]
@@ -163,47 +166,6 @@ async fn what_is_missing_is_named_as_clients_expect() {
     let operations = client.execute(action).await;
     worker.run_to(0).await;
     operations.end().await;
-}
-
-#[tokio::test]
-async fn another_platform_is_refused() {
-    let platform = vec![("OSFamily".to_owned(), "linux".to_owned())];
-    let (_server, client) = coordinator(FarmConfig {
-        platform,
-        ..quick()
-    })
-    .await;
-    let asks = |value: &str| {
-        let property = Property {
-            name: "OSFamily".to_owned(),
-            value: value.to_owned(),
-        };
-        Some(Platform {
-            properties: vec![property],
-        })
-    };
-    let action = async |value: &str| {
-        let action = Action {
-            platform: asks(value),
-            ..Action::default()
-        };
-        client.action(&Command::default(), &[], action).await
-    };
-    // Older clients give it here.
-    #[expect(deprecated)]
-    let command = Command {
-        platform: asks("macos"),
-        ..Command::default()
-    };
-    let older = client.action(&command, &[], Action::default()).await;
-    for (action, value) in [(action("windows").await, "windows"), (older, "macos")] {
-        let operations = client.execute(action).await;
-        let failure = operations.failure(Code::FailedPrecondition).await;
-        assert!(failure.message.contains(value), "{}", failure.message);
-        assert!(failure.details.is_empty());
-    }
-    let mut operations = client.execute(action("linux").await).await;
-    assert!(!operations.next().await.done);
 }
 
 #[tokio::test]
@@ -247,6 +209,34 @@ async fn a_client_that_lost_its_connection_finds_its_action_again() {
     assert_eq!(unknown.code(), Code::NotFound);
 }
 
+/// Its name holds the action.
+#[tokio::test]
+async fn an_operation_of_an_earlier_life_is_found_by_its_action() {
+    let farm = |config: &mut Config| config.farm = quick();
+    let first = start_with(farm).await;
+    let action = first.script("true", &[], &[]).await;
+    let name = first.execute(action).await.next().await.name;
+    first.running.shutdown().await;
+    let second = start_in(first.folder, farm).await;
+    let unknown = second.wait(&name).await.unwrap_err();
+    assert_eq!(unknown.code(), Code::NotFound);
+    let mut retry = second.execute(action).await;
+    let mut found = second.wait(&name).await.unwrap();
+    assert_eq!(found.next().await.name, retry.next().await.name);
+    let mut worker = Fake::join(&second, "a", 1).await;
+    worker.run_to(0).await;
+    found.ends_with(0).await;
+    retry.ends_with(0).await;
+    second.running.shutdown().await;
+    let third = start_in(second.folder, farm).await;
+    let cached = third.wait(&name).await.unwrap().end().await;
+    assert!(cached.cached_result);
+    for none in ["", "a/b", &name[..64], &format!("../{name}")] {
+        let unknown = third.wait(none).await.unwrap_err();
+        assert_eq!(unknown.code(), Code::NotFound, "{none}");
+    }
+}
+
 #[tokio::test]
 async fn an_action_that_nobody_waits_for_is_cancelled() {
     let (server, client) = coordinator(quick()).await;
@@ -275,7 +265,7 @@ async fn an_action_that_nobody_waits_for_is_cancelled() {
     assert_ne!(second.run, run.run);
     worker.done(second.run, 5).await;
     again.ends_with(5).await;
-    assert_eq!(server.farm().snapshot().await.waiting, 0);
+    assert_eq!(server.farm().snapshot().waiting, 0);
 }
 
 #[tokio::test]
@@ -299,12 +289,72 @@ async fn one_that_nobody_waits_for_leaves_the_queue() {
     drop(operations);
     // Until the server has noticed that the client is gone.
     soon(async {
-        while server.farm().snapshot().await.actions.failed == 0 {
+        while server.farm().snapshot().actions.failed == 0 {
             tokio::task::yield_now().await;
         }
     })
     .await;
-    assert_eq!(server.farm().snapshot().await.waiting, 0);
+    assert_eq!(server.farm().snapshot().waiting, 0);
+}
+
+#[tokio::test]
+async fn what_failed_is_remembered_with_what_it_said() {
+    let (server, client) = coordinator(quick()).await;
+    let properties = vec![Property {
+        name: "OSFamily".to_owned(),
+        value: "linux".to_owned(),
+    }];
+    let hello = Hello {
+        properties,
+        ..hello("a", 1)
+    };
+    let mut worker = Fake::greet(&client, hello.clone()).await;
+    let text = format!("{} the end", "x".repeat(5000));
+    let stderr = client.put(text.clone()).await;
+    let operations = ask(&client, "//a:b", "one", 0).await.unwrap();
+    let result = ActionResult {
+        exit_code: 2,
+        stderr_digest: Some(stderr.into()),
+        ..ActionResult::default()
+    };
+    let run = worker.run().await.run;
+    worker.result(run, &result).await;
+    operations.ends_with(2).await;
+    let breaks = ask(&client, "//a:c", "one", 0).await.unwrap();
+    let run = worker.run().await.run;
+    let broken = Failure {
+        code: Code::DeadlineExceeded as i32,
+        message: "it took too long".to_owned(),
+        ..Failure::default()
+    };
+    worker.fail(run, broken).await;
+    breaks.failure(Code::DeadlineExceeded).await;
+    drop(worker);
+    until(&server, |farm| {
+        farm.lost.len() == 1 && farm.absent.is_empty()
+    })
+    .await;
+    let farm = server.farm().snapshot();
+    let [last, first] = &farm.failed[..] else {
+        panic!("{:?}", farm.failed);
+    };
+    assert_eq!((&*first.target, &*first.why), ("Echo //a:b", "exit code 2"));
+    assert_eq!(first.stderr, text[text.len() - 2000..]);
+    let (name, running) = first.run.as_ref().unwrap();
+    assert_eq!((&**name, running.action), ("a", first.action));
+    assert!(first.asked <= running.since && running.since <= first.ended);
+    assert_eq!(
+        (&*last.target, &*last.why),
+        ("Echo //a:c", "it took too long")
+    );
+    assert_eq!((&*last.stderr, &*farm.lost[0].name), ("", "a"));
+    let (server, client) = coordinator(FarmConfig {
+        remembered: Duration::from_secs(1000),
+        ..quick()
+    })
+    .await;
+    drop(Fake::greet(&client, hello).await);
+    until(&server, |farm| farm.absent == ["OSFamily=linux 1 CPUs"]).await;
 }
 
 #[tokio::test]

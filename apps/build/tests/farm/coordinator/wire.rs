@@ -259,7 +259,7 @@ async fn works(hello: Sent, events: Vec<(Event, Sent)>) -> Result<(), TestCaseEr
     if let Err(status) = ended {
         prop_assert!(!status.message().contains(DEFECT), "{}", status);
     }
-    prop_assert!(server.farm().snapshot().await.workers.is_empty());
+    prop_assert!(server.farm().snapshot().workers.is_empty());
     with_worker(&client, async {
         check_response(operations.end().await)?;
         honest(&client).await;

@@ -23,7 +23,7 @@ async fn a_lost_workers_action_ends_on_another_one() {
     drop(first);
     second.run_to(0).await;
     operations.ends_with(0).await;
-    let actions = server.farm().snapshot().await.actions;
+    let actions = server.farm().snapshot().actions;
     assert_eq!((actions.succeeded, actions.retried), (1, 1));
 }
 
@@ -83,7 +83,7 @@ async fn a_worker_has_as_many_actions_as_slots() {
         waiting.push(client.begin(&format!("exit {number}")).await);
     }
     let mut runs = vec![worker.run().await.run, worker.run().await.run];
-    let snapshot = server.farm().snapshot().await;
+    let snapshot = server.farm().snapshot();
     assert_eq!(snapshot.waiting, 3);
     assert_eq!(snapshot.workers[0].running.len(), 2);
     let command = &snapshot.workers[0].running[0].command;
@@ -213,7 +213,7 @@ async fn silence_is_death() {
     let refused = silent.refused().await;
     assert_eq!(refused.code(), Code::DeadlineExceeded);
     tokio::time::resume();
-    assert!(server.farm().snapshot().await.workers.is_empty());
+    assert!(server.farm().snapshot().workers.is_empty());
     let mut other = Fake::join(&client, "other", 1).await;
     other.run_to(0).await;
     operations.end().await;

@@ -53,10 +53,15 @@ impl Farm {
 
     /// Starts a worker of that name, which other workers can reach.
     pub(crate) fn worker(&self, name: &str) -> Program {
+        self.worker_with(name, &[])
+    }
+
+    /// Starts one with these options as well.
+    pub(crate) fn worker_with(&self, name: &str, options: &[&str]) -> Program {
         Program::start(|folder| {
             let mut command = program("worker", self.token.as_deref());
             command.args(["--name", name, "--listen", "127.0.0.1:0"]);
-            command.args(["--slots", &SLOTS.to_string()]);
+            command.args(["--slots", &SLOTS.to_string()]).args(options);
             command.args(["--coordinator", &format!("http://{}", self.address)]);
             command.arg("--cache").arg(folder.join("cache"));
             command.stdout(Stdio::null());

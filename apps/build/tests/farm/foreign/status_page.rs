@@ -59,10 +59,12 @@ fn a_browser_shows_what_runs() {
     };
     let Some(bazel) = Bazel::find() else { return };
     let farm = Farm::start(&[]);
-    let _worker = farm.worker("the-worker");
+    let workspace = bazel.workspace();
+    let options = ["--sandbox-path", workspace.to_str().unwrap()];
+    let _worker = farm.worker_with("the-worker", &options);
     farm.wait_for("workers", None, 1);
     // The action ends when the test opens the gate.
-    let gate = pipe(&bazel.workspace(), "gate");
+    let gate = pipe(&workspace, "gate");
     let command = format!(": \"{SCRIPT}\"; cat {gate} > $@");
     let rule = format!("genrule(name = \"make\", outs = [\"out\"], cmd = {command:?})\n");
     bazel.write(&rule);

@@ -42,7 +42,7 @@ async fn a_worker_trusts_the_authority_that_it_was_told_of_and_no_other() {
     assert!(line.contains(why), "{line}");
     let _right = start("right", &farm.authority);
     until(&farm.server, |farm| farm.workers.len() == 1).await;
-    assert_eq!(farm.server.farm().snapshot().await.workers[0].name, "right");
+    assert_eq!(farm.server.farm().snapshot().workers[0].name, "right");
     let input = farm.client.put("an input").await;
     let result = farm.client.sh("cat input", &[("input", input)]).await;
     assert_eq!(result.stdout_raw, b"an input");
@@ -61,7 +61,7 @@ async fn without_an_authority_a_worker_trusts_what_the_system_trusts() {
     let (line, _log) = log(&mut worker).await;
     assert!(line.contains("at work"), "{line}");
     until(&farm.server, |farm| farm.workers.len() == 1).await;
-    let address = &farm.server.farm().snapshot().await.workers[0].address;
+    let address = &farm.server.farm().snapshot().workers[0].address;
     assert!(address.starts_with("https://127.0.0.1:"), "{address}");
 }
 

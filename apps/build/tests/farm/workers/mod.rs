@@ -6,4 +6,5 @@ mod orphans;
 mod overhead;
 mod peers;
 mod processes;
-mod together;
+mod sandbox;
+pub(crate) mod together;

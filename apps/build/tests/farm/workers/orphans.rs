@@ -1,7 +1,6 @@
 //! Actions whose processes leave their process group, on workers that are processes.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 
 use bazel_remote_apis::google::protobuf::Duration;
 use filch_build::digest::Digest;
@@ -110,47 +109,6 @@ async fn what_starts_itself_anew_again_and_again_ends_with_its_action() {
 }
 
 #[tokio::test]
-async fn what_a_running_action_has_started_is_left_to_it() {
-    let mut bench = Bench::new("2").await;
-    let [ask, answer, begun] = ["ask", "answer", "begun"].map(|name| bench.pipe(name));
-    // Once the subshell, its parent, is gone, the pipe is opened on both ends.
-    let service =
-        format!("exec > {answer}; echo > {begun}; read line < {ask}; echo $line; exec sleep 1000");
-    let hold = bench.leaver.hold();
-    let script = format!("{hold}(setsid sh -c '{service}' &)\nread line < {answer}; echo $line");
-    let uses = bench.client.begin(&script).await;
-    read(&begun).await;
-    let other = bench.client.script("echo other", &[], &[]).await;
-    assert_eq!(bench.stdout(other).await, "other\n");
-    // Also for reading, so that opening does not wait for a reader.
-    let mut ask = OpenOptions::new().read(true).write(true).open(ask).unwrap();
-    ask.write_all(b"an answer\n").unwrap();
-    let result = uses.result().await;
-    assert_eq!(result.stdout_raw, b"an answer\n", "its service was killed");
-    assert!(!bench.leaver.lives());
-}
-
-#[tokio::test]
-async fn a_younger_action_does_not_keep_an_older_ones() {
-    let mut bench = Bench::new("2").await;
-    let names = ["ready", "go", "begun", "never"];
-    let [ready, go, begun, never] = names.map(|name| bench.pipe(name));
-    // One tick of the system's clock later.
-    let later = "now() { sed 's/.*) //' /proc/self/stat | cut -d ' ' -f 20; }\n\
-        first=$(now); while [ $(now) = $first ]; do :; done\n";
-    let leaves = bench.leaver.script();
-    let script = format!("{leaves}{later}echo > {ready}; read line < {go}");
-    let older = bench.client.begin(&script).await;
-    read(&ready).await;
-    let script = format!("echo > {begun}; read line < {never}");
-    let _younger = bench.client.begin(&script).await;
-    read(&begun).await;
-    fs::write(go, "go on\n").unwrap();
-    older.ends_with(0).await;
-    assert!(!bench.leaver.lives());
-}
-
-#[tokio::test]
 async fn an_orphan_that_ends_while_its_action_runs_is_reaped() {
     let bench = Bench::new("1").await;
     let script = "number=$( (sh -c 'echo $$' &) )\n\
@@ -178,6 +136,6 @@ async fn a_worker_that_is_asked_to_end_ends_what_it_runs_and_leaves_none_behind(
     operations.ends_with(0).await;
     let (status, said) = bench.worker.wait().await;
     assert!(status.success(), "{said}");
-    assert_eq!(bench.server.farm().snapshot().await.waiting, 1);
+    assert_eq!(bench.server.farm().snapshot().waiting, 1);
     assert!(!bench.leaver.lives());
 }

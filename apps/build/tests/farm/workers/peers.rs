@@ -132,6 +132,6 @@ async fn a_worker_says_an_address_that_others_can_call() {
     config.listen.as_mut().unwrap().address = Some("http://here:1".to_owned());
     let _worker = RunningWorker::start(config).await.unwrap();
     until(&server, |farm| farm.workers.len() == 1).await;
-    let address = &server.farm().snapshot().await.workers[0].address;
+    let address = &server.farm().snapshot().workers[0].address;
     assert_eq!(address, "http://here:1");
 }

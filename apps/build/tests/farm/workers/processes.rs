@@ -1,6 +1,7 @@
 //! Coordinators and workers as processes that are killed.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -42,15 +43,19 @@ pub(crate) async fn read(path: &str) -> String {
 async fn a_killed_workers_action_ends_on_the_other_one() {
     let (server, client) = coordinator(FarmConfig::default()).await;
     let folders = TempDir::new().unwrap();
-    let (begun, mark) = (pipe(folders.path(), "begun"), folders.path().join("mark"));
+    let (begun, first) = (pipe(folders.path(), "begun"), pipe(folders.path(), "first"));
+    // Also for reading, so that opening does not wait for a reader.
+    let turn = OpenOptions::new().read(true).write(true).open(&first);
+    let mut turn = turn.unwrap();
+    turn.write_all(b"1").unwrap();
     let one = worker(server.address(), "one", &folders.path().join("1"));
     let other = worker(server.address(), "other", &folders.path().join("2"));
     until(&server, |farm| farm.workers.len() == 2).await;
-    let mark = mark.display();
-    let script = format!("if mkdir {mark}; then echo > {begun}; sleep 1000; fi; echo second");
+    let is_first = format!("[ \"$(dd if={first} iflag=nonblock bs=1 count=1)\" ]");
+    let script = format!("if {is_first}; then echo > {begun}; sleep 1000; fi; echo second");
     let operations = client.begin(&script).await;
     read(&begun).await;
-    let snapshot = server.farm().snapshot().await;
+    let snapshot = server.farm().snapshot();
     let mut workers = snapshot.workers.iter();
     let runs = workers.find(|worker| !worker.running.is_empty());
     let (killed, _left) = match runs.unwrap().name.as_str() {
@@ -60,7 +65,7 @@ async fn a_killed_workers_action_ends_on_the_other_one() {
     killed.signal(Signal::KILL);
     let result = operations.result().await;
     assert_eq!(result.stdout_raw, b"second\n");
-    let snapshot = server.farm().snapshot().await;
+    let snapshot = server.farm().snapshot();
     let actions = snapshot.actions;
     assert_eq!((actions.succeeded, actions.retried), (1, 1));
     assert_eq!(snapshot.workers.len(), 1);
@@ -94,7 +99,7 @@ async fn a_coordinator_that_is_killed_comes_back_with_its_cache_and_its_workers(
 async fn a_worker_with_a_wrong_token_ends_and_says_so() {
     let folders = TempDir::new().unwrap();
     let config = Config {
-        tokens: Some(Tokens::new("open", None)),
+        tokens: Some(Tokens::new("open", None, None)),
         ..Config::default()
     };
     let server = Server::start(config).await.unwrap();

@@ -9,8 +9,8 @@ use filch_build::digest::Digest;
 use filch_build::farm::{FarmConfig, Snapshot};
 use filch_build::reapi::execution_stage::Value;
 use filch_build::server::Running;
-use filch_build::worker::Limits;
 use filch_build::worker::remote::{Listen, RunningWorker, WorkerConfig};
+use filch_build::worker::{Limits, SandboxOptions};
 use tempfile::TempDir;
 use tokio::task::{self, spawn_blocking};
 
@@ -32,21 +32,29 @@ pub(crate) fn config(to: SocketAddr, name: &str, folder: &Path) -> WorkerConfig 
         instance: String::new(),
         name: name.to_owned(),
         slots: 1,
+        properties: Vec::new(),
+        cpus: 1,
+        memory: None,
         folder: folder.to_owned(),
         cache_limit: 1 << 30,
+        disk_reserve: 1,
         listen: Some(Listen {
             at: (Ipv4Addr::LOCALHOST, 0).into(),
             address: None,
         }),
         certificate: None,
         limits: Limits::default(),
+        sandbox: SandboxOptions {
+            launcher: env!("CARGO_BIN_EXE_filch-build").into(),
+            ..SandboxOptions::default()
+        },
     }
 }
 
 /// Waits until the farm is as required.
 pub(crate) async fn until(server: &Running, right: impl Fn(&Snapshot) -> bool) {
     soon(async {
-        while !right(&server.farm().snapshot().await) {
+        while !right(&server.farm().snapshot()) {
             task::yield_now().await;
         }
     })
@@ -80,6 +88,28 @@ async fn actions_run_and_their_outputs_are_in_the_storage() {
     worker.leave();
     soon(worker.ended()).await.unwrap();
     until(&server, |farm| farm.workers.is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_worker_announces_its_machine() {
+    let (server, _client) = coordinator(FarmConfig::default()).await;
+    let folder = TempDir::new().unwrap();
+    let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let config = WorkerConfig {
+        properties: vec![property("ISA", "mine"), property("libc", "musl")],
+        slots: 3,
+        cpus: 2,
+        ..config(server.address(), "a", folder.path())
+    };
+    let _worker = RunningWorker::start(config).await.unwrap();
+    until(&server, |farm| farm.workers.len() == 1).await;
+    let has = server.farm().snapshot().workers[0].platform.clone();
+    let os = property("OSFamily", std::env::consts::OS);
+    let all = [os, property("ISA", "mine"), property("libc", "musl")];
+    assert_eq!(has.properties, all.into());
+    assert_eq!(has.cpus, 3000, "one for each slot");
+    let known = (1 << 20..1 << 60).contains(&has.memory);
+    assert_eq!(known, cfg!(target_os = "linux"), "{has}");
 }
 
 #[tokio::test]
@@ -141,7 +171,7 @@ async fn what_a_cache_forgets_the_coordinator_forgets_before_the_result() {
         let input = client.put(format!("input {count}")).await;
         let result = client.sh("cat input", &[("input", input)]).await;
         assert_eq!(result.exit_code, 0);
-        let farm = server.farm().snapshot().await;
+        let farm = server.farm().snapshot();
         assert_eq!(farm.workers[0].blobs, count.min(4));
     }
 }
@@ -167,7 +197,9 @@ async fn a_coordinator_that_ends_takes_what_its_workers_still_make() {
     let (server, client) = coordinator(FarmConfig::default()).await;
     let folders = TempDir::new().unwrap();
     let (begun, go) = (pipe(folders.path(), "begun"), pipe(folders.path(), "go"));
-    let _worker = worker(server.address(), "a", &folders.path().join("a")).await;
+    let mut config = config(server.address(), "a", &folders.path().join("a"));
+    config.sandbox.paths.push(folders.path().to_owned());
+    let _worker = RunningWorker::start(config).await.unwrap();
     let input = client.put("an input").await;
     let script = format!("cat input > {begun}; cat {go} > out");
     let action = client.script(&script, &[("input", input)], &["out"]).await;
