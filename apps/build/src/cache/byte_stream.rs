@@ -1,7 +1,7 @@
 //! Large blobs, one piece after another; uploads whose connections broke may be resumed.
 
 use std::num::NonZero;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -10,15 +10,17 @@ use bazel_remote_apis::google::bytestream::{
     QueryWriteStatusRequest, QueryWriteStatusResponse, ReadRequest, ReadResponse, WriteRequest,
     WriteResponse,
 };
+use bytes::Bytes;
 use filch_sync::lock;
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use lru::LruCache;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::resource_name::{NotAResource, ResourceName};
 use super::service::Cache;
 use super::status::invalid;
-use crate::storage::{Range, Writer};
+use super::zstd;
+use crate::storage::{Range, StorageError, Writer};
 
 #[tonic::async_trait]
 impl ByteStream for Cache {
@@ -41,6 +43,7 @@ impl ByteStream for Cache {
         })?;
         let length = match u64::try_from(request.read_limit) {
             Ok(0) => None,
+            Ok(_) if name.compressed => return Err(invalid("a compressed read with a limit")),
             Ok(limit) => Some(limit),
             Err(_) => return Err(invalid("the limit is negative")),
         };
@@ -48,9 +51,14 @@ impl ByteStream for Cache {
         let reader = blobs.open(name.digest, Range { from, length }).await?;
         let pieces = stream::try_unfold(reader, |mut reader| async move {
             let piece = reader.next().await?;
-            Ok(piece.map(|data| (ReadResponse { data: data.into() }, reader)))
+            Ok(piece.map(|piece| (piece, reader)))
         });
-        Ok(Response::new(pieces.boxed()))
+        let pieces = match name.compressed {
+            true => zstd::compress(pieces).left_stream(),
+            false => pieces.map_err(StorageError::into).right_stream(),
+        };
+        let responses = pieces.map_ok(|data| ReadResponse { data: data.into() });
+        Ok(Response::new(responses.boxed()))
     }
 
     async fn write(
@@ -66,7 +74,7 @@ impl ByteStream for Cache {
         let committed =
             committed.map_err(|_| Status::internal("the upload ended in a panic"))??;
         Ok(Response::new(WriteResponse {
-            committed_size: signed(committed),
+            committed_size: committed,
         }))
     }
 
@@ -77,14 +85,13 @@ impl ByteStream for Cache {
         let name = ResourceName::of_write(&request.into_inner().resource_name).map_err(refused)?;
         self.check_instance(&name.instance)?;
         let complete = self.storage().blobs.contains(name.digest).await?;
-        let committed = if complete {
-            name.digest.size()
-        } else {
-            let taken = self.uploads().taken(&name);
-            taken.ok_or_else(|| Status::not_found(format!("nothing came of the upload {name}")))?
+        let committed = match complete {
+            true => Some(whole(&name)),
+            false => self.uploads().taken(&name).map(signed),
         };
+        let unknown = || Status::not_found(format!("nothing came of the upload {name}"));
         Ok(Response::new(QueryWriteStatusResponse {
-            committed_size: signed(committed),
+            committed_size: committed.ok_or_else(unknown)?,
             complete,
         }))
     }
@@ -100,9 +107,27 @@ enum End {
     Broken(Status),
 }
 
+/// Takes the bytes of an upload.
+pub(super) trait Sink: Send {
+    /// Returns the number of bytes that were taken.
+    fn taken(&self) -> u64;
+
+    fn write(&mut self, bytes: Bytes) -> impl Future<Output = Result<(), Status>> + Send;
+}
+
+impl Sink for Writer {
+    fn taken(&self) -> u64 {
+        Self::taken(self)
+    }
+
+    async fn write(&mut self, bytes: Bytes) -> Result<(), Status> {
+        Ok(Self::write(self, bytes).await?)
+    }
+}
+
 impl Cache {
-    /// Receives an upload; returns the number of the blob's bytes that are here.
-    async fn upload(&self, mut requests: Streaming<WriteRequest>) -> Result<u64, Status> {
+    /// Receives an upload; returns how many of its bytes are here.
+    async fn upload(&self, mut requests: Streaming<WriteRequest>) -> Result<i64, Status> {
         let first = self.message(&mut requests).await?;
         let first = first.ok_or_else(|| invalid("a write without a message"))?;
         let name = ResourceName::of_write(&first.resource_name).map_err(refused)?;
@@ -110,19 +135,21 @@ impl Cache {
         let blobs = &self.storage().blobs;
         if blobs.contains(name.digest).await? {
             // Nobody needs the rest.
-            return Ok(name.digest.size());
+            return Ok(whole(&name));
+        }
+        if name.compressed {
+            return self.upload_compressed(requests, first, name).await;
         }
         let mut writer = match self.uploads().resume(&name, &first)? {
             Some(parked) => parked,
             None => blobs.writer(name.digest).await?,
         };
-        let text = first.resource_name.clone();
-        match self.take(&mut requests, first, &text, &mut writer).await? {
-            End::Finished => Ok(writer.finish().await?.size()),
+        match self.take(&mut requests, first, &mut writer).await? {
+            End::Finished => Ok(signed(writer.finish().await?.size())),
             End::Open => {
                 let taken = writer.taken();
                 self.park(name, writer);
-                Ok(taken)
+                Ok(signed(taken))
             }
             End::Broken(status) => {
                 self.park(name, writer);
@@ -131,23 +158,55 @@ impl Cache {
         }
     }
 
+    /// Receives an upload whose bytes are compressed. It cannot be resumed.
+    async fn upload_compressed(
+        &self,
+        mut requests: Streaming<WriteRequest>,
+        first: WriteRequest,
+        name: ResourceName,
+    ) -> Result<i64, Status> {
+        let mut writer = self.storage().blobs.writer(name.digest).await?;
+        let (mut sink, source) = zstd::decompress();
+        let receive = async move {
+            let end = self.take(&mut requests, first, &mut sink).await?;
+            let taken = sink.taken();
+            // The end, for the source.
+            drop(sink);
+            match end {
+                End::Finished => Ok(taken),
+                End::Open => Err(invalid("a compressed upload that is not finished")),
+                End::Broken(status) => Err(status),
+            }
+        };
+        let write = async {
+            let mut source = pin!(source);
+            while let Some(piece) = source.next().await {
+                writer.write(piece?).await?;
+            }
+            Ok(())
+        };
+        let (taken, ()) = tokio::try_join!(receive, write)?;
+        writer.finish().await?;
+        Ok(signed(taken))
+    }
+
     /// Writes the bytes that come.
     async fn take(
         &self,
         requests: &mut Streaming<WriteRequest>,
         first: WriteRequest,
-        name: &str,
-        writer: &mut Writer,
+        sink: &mut impl Sink,
     ) -> Result<End, Status> {
+        let name = first.resource_name.clone();
         let mut next = first;
         loop {
             if !next.resource_name.is_empty() && next.resource_name != name {
                 return Err(invalid("a write of two resources"));
             }
-            if let Err(status) = check_offset(&next, writer.taken()) {
+            if let Err(status) = check_offset(&next, sink.taken()) {
                 return Ok(End::Broken(status));
             }
-            writer.write(next.data.into()).await?;
+            sink.write(next.data.into()).await?;
             if next.finish_write {
                 // The client may wait for the answer before it closes its half of the stream.
                 return Ok(End::Finished);
@@ -191,8 +250,16 @@ fn check_offset(next: &WriteRequest, taken: u64) -> Result<(), Status> {
 
 fn refused(error: NotAResource) -> Status {
     match error {
-        NotAResource::Compressed => Status::unimplemented(error.to_string()),
+        NotAResource::OtherCompressor(_) => Status::unimplemented(error.to_string()),
         _ => invalid(error),
+    }
+}
+
+/// Returns the size of an upload that is not needed any more. As compressed, it is not known.
+fn whole(name: &ResourceName) -> i64 {
+    match name.compressed {
+        true => -1,
+        false => signed(name.digest.size()),
     }
 }
 

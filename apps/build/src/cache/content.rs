@@ -166,7 +166,9 @@ impl ContentAddressableStorage for Cache {
 impl Cache {
     async fn update(&self, blob: batch_update_blobs_request::Request) -> Result<(), Status> {
         if blob.compressor != i32::from(compressor::Value::Identity) {
-            return Err(Status::unimplemented("compressed blobs are not offered"));
+            return Err(Status::unimplemented(
+                "the blobs of a batch are not compressed here",
+            ));
         }
         let digest = digest(blob.digest.as_ref(), "a blob")?;
         Ok(self.storage().blobs.write(digest, blob.data.into()).await?)

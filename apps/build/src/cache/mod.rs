@@ -9,6 +9,7 @@ mod http;
 mod resource_name;
 mod service;
 mod status;
+mod zstd;
 
 pub use http::router;
 pub use resource_name::{NotAResource, ResourceName};

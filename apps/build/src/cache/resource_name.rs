@@ -13,6 +13,8 @@ pub struct ResourceName {
     pub instance: String,
     /// The client's name for this upload; none for a read.
     pub upload: Option<String>,
+    /// True if the bytes come compressed by zstd.
+    pub compressed: bool,
     /// The blob.
     pub digest: Digest,
 }
@@ -20,14 +22,16 @@ pub struct ResourceName {
 /// The reason that a text is not the name of a blob.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotAResource {
-    /// Compressed blobs are not offered.
-    #[error("compressed blobs are not offered")]
-    Compressed,
+    /// Other compressions are not offered.
+    #[error("blobs are compressed by zstd here, and not by {0:?}")]
+    OtherCompressor(String),
     /// Digests of other functions are not offered.
     #[error("digests are of SHA-256 here, and not of {0:?}")]
     OtherFunction(String),
     /// It has another form.
-    #[error("not [INSTANCE/]blobs/HASH/SIZE or [INSTANCE/]uploads/UUID/blobs/HASH/SIZE")]
+    #[error(
+        "not [INSTANCE/][uploads/UUID/]blobs/HASH/SIZE, or compressed-blobs/zstd in place of blobs"
+    )]
     Malformed,
     /// The upload's name is empty, or too long, or has strange characters.
     #[error("the part after uploads/ is no UUID")]
@@ -38,28 +42,27 @@ pub enum NotAResource {
 }
 
 impl ResourceName {
-    /// Parses the name in a read: `{instance}/blobs/{hash}/{size}`.
+    /// Parses the name in a read: `{instance}/blobs/{hash}/{size}`, or `compressed-blobs/zstd` in
+    /// place of `blobs`.
     ///
     /// # Errors
     /// If it has another form.
     pub fn of_read(name: &str) -> Result<Self, NotAResource> {
         let (instance, keyword, rest) = split(name)?;
-        if keyword != "blobs" {
-            return Err(NotAResource::Malformed);
-        }
-        let (digest, after) = blob(rest)?;
+        let (compressed, digest, after) = blob(keyword, rest)?;
         if after.is_some() {
             return Err(NotAResource::Malformed);
         }
         Ok(Self {
             instance,
             upload: None,
+            compressed,
             digest,
         })
     }
 
-    /// Parses the name in a write: `{instance}/uploads/{uuid}/blobs/{hash}/{size}`; a comment for
-    /// people may follow.
+    /// Parses the name in a write: `{instance}/uploads/{uuid}/blobs/{hash}/{size}`, or
+    /// `compressed-blobs/zstd` in place of `blobs`; a comment for people may follow.
     ///
     /// # Errors
     /// If it has another form.
@@ -74,15 +77,11 @@ impl ResourceName {
             return Err(NotAResource::BadUpload);
         }
         let (keyword, rest) = rest.split_once('/').ok_or(NotAResource::Malformed)?;
-        match keyword {
-            "blobs" => {}
-            "compressed-blobs" => return Err(NotAResource::Compressed),
-            _ => return Err(NotAResource::Malformed),
-        }
-        let (digest, _) = blob(rest)?;
+        let (compressed, digest, _) = blob(keyword, rest)?;
         Ok(Self {
             instance,
             upload: Some(upload.to_owned()),
+            compressed,
             digest,
         })
     }
@@ -96,7 +95,12 @@ impl fmt::Display for ResourceName {
         if let Some(upload) = &self.upload {
             write!(f, "uploads/{upload}/")?;
         }
-        write!(f, "blobs/{}", self.digest)
+        if self.compressed {
+            f.write_str("compressed-blobs/zstd/")?;
+        } else {
+            f.write_str("blobs/")?;
+        }
+        self.digest.fmt(f)
     }
 }
 
@@ -106,10 +110,7 @@ fn split(name: &str) -> Result<(String, &str, &str), NotAResource> {
     let mut at = 0;
     for part in name.split('/') {
         let end = at + part.len();
-        if part == "compressed-blobs" {
-            return Err(NotAResource::Compressed);
-        }
-        if part == "blobs" || part == "uploads" {
+        if matches!(part, "blobs" | "compressed-blobs" | "uploads") {
             let instance = name[..at].trim_end_matches('/').to_owned();
             let rest = name.get(end + 1..).ok_or(NotAResource::Malformed)?;
             // `//blobs` and `/blobs` are not the same name as `blobs`.
@@ -128,9 +129,19 @@ fn split(name: &str) -> Result<(String, &str, &str), NotAResource> {
     Err(NotAResource::Malformed)
 }
 
-/// Parses `{hash}/{size}`; also returns what follows a slash after that.
-fn blob(text: &str) -> Result<(Digest, Option<&str>), NotAResource> {
-    let (hash, rest) = text.split_once('/').ok_or(NotAResource::Malformed)?;
+/// Parses what follows the keyword: `{hash}/{size}`, or `zstd/{hash}/{size}`. Returns also if it is
+/// compressed, and what follows a slash after that.
+fn blob<'a>(keyword: &str, text: &'a str) -> Result<(bool, Digest, Option<&'a str>), NotAResource> {
+    let parts = |text: &'a str| text.split_once('/').ok_or(NotAResource::Malformed);
+    let (compressed, text) = match keyword {
+        "blobs" => (false, text),
+        "compressed-blobs" => match parts(text)? {
+            ("zstd", rest) => (true, rest),
+            (other, _) => return Err(NotAResource::OtherCompressor(other.to_owned())),
+        },
+        _ => return Err(NotAResource::Malformed),
+    };
+    let (hash, rest) = parts(text)?;
     let functions = "sha1 md5 vso sha384 sha512 murmur3 sha256tree blake3";
     if functions.split(' ').any(|function| function == hash) {
         return Err(NotAResource::OtherFunction(hash.to_owned()));
@@ -141,7 +152,7 @@ fn blob(text: &str) -> Result<(Digest, Option<&str>), NotAResource> {
     // `parse` would accept a sign; -1 is no size.
     let is_number = size.bytes().all(|byte| byte.is_ascii_digit());
     let size = size.parse().ok().filter(|_| is_number).unwrap_or(-1);
-    Ok((Digest::new(hash, size)?, after))
+    Ok((compressed, Digest::new(hash, size)?, after))
 }
 
 #[cfg(test)]
@@ -159,11 +170,15 @@ mod tests {
             });
         let digest = (any::<[u8; 32]>(), 0..=i64::MAX.unsigned_abs());
         let upload = proptest::option::of("[0-9a-f-]{1,36}");
-        (instance, upload, digest).prop_map(|(instance, upload, (hash, size))| ResourceName {
-            instance,
-            upload,
-            digest: Digest::from_hash(hash, size),
-        })
+        let parts = (instance, upload, any::<bool>(), digest);
+        parts.prop_map(
+            |(instance, upload, compressed, (hash, size))| ResourceName {
+                instance,
+                upload,
+                compressed,
+                digest: Digest::from_hash(hash, size),
+            },
+        )
     }
 
     proptest! {
@@ -180,7 +195,7 @@ mod tests {
 
         #[test]
         fn any_text_is_a_name_or_is_not(
-            text in "([a-f0-9]{64}|blobs|uploads|[.]{1,2}|-?[0-9]{1,20}|/|.){0,12}",
+            text in "([a-f0-9]{64}|blobs|compressed-blobs|zstd|uploads|[.]{1,2}|-?[0-9]{1,20}|/|.){0,12}",
         ) {
             let names = [ResourceName::of_read(&text), ResourceName::of_write(&text)];
             for name in names.into_iter().flatten() {
@@ -209,8 +224,8 @@ mod tests {
             (format!("blobs/{hex}/0/more"), NotAResource::Malformed),
             (format!("uploads/u/blobs/{hex}/0"), NotAResource::Malformed),
             (
-                format!("compressed-blobs/zstd/{hex}/0"),
-                NotAResource::Compressed,
+                format!("compressed-blobs/{hex}/0"),
+                NotAResource::OtherCompressor(hex.clone()),
             ),
             (
                 format!("blobs/blake3/{hex}/0"),

@@ -20,7 +20,7 @@ use crate::reapi::digest_function::Value::Sha256;
 use crate::reapi::{
     ActionCacheUpdateCapabilities, ActionResult, CacheCapabilities, ExecutionCapabilities,
     GetActionResultRequest, GetCapabilitiesRequest, PriorityCapabilities, ServerCapabilities,
-    UpdateActionResultRequest, priority_capabilities, symlink_absolute_path_strategy,
+    UpdateActionResultRequest, compressor, priority_capabilities, symlink_absolute_path_strategy,
 };
 use crate::storage::{Storage, StoredResult};
 
@@ -227,7 +227,8 @@ impl Capabilities for Cache {
                     .into(),
                 // 0: no known limit.
                 max_cas_blob_size_bytes: i64::try_from(limit).unwrap_or(0),
-                // Neither compressed nor split blobs.
+                supported_compressors: vec![compressor::Value::Zstd.into()],
+                // No split blobs.
                 ..Default::default()
             }),
             execution_capabilities: Some(ExecutionCapabilities {

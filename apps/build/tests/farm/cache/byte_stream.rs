@@ -274,7 +274,7 @@ async fn names_that_lead_elsewhere_are_refused() {
     let invalid = Code::InvalidArgument;
     for (name, code) in [
         (
-            format!("compressed-blobs/zstd/{digest}"),
+            format!("compressed-blobs/deflate/{digest}"),
             Code::Unimplemented,
         ),
         ("blobs/../../../../etc/passwd/10".into(), invalid),

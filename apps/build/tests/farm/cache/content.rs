@@ -219,7 +219,8 @@ async fn other_instances_and_other_hashes_are_refused() {
     let sha256: i32 = digest_function::Value::Sha256.into();
     assert_eq!(cache.digest_functions, [sha256]);
     assert_eq!(cache.max_batch_total_size_bytes, MAX_BATCH as i64);
-    assert!(cache.supported_compressors.is_empty());
+    let zstd: i32 = compressor::Value::Zstd.into();
+    assert_eq!(cache.supported_compressors, [zstd]);
 }
 
 /// Stores a folder with these folders in it.

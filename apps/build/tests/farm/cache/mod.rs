@@ -1,6 +1,7 @@
 //! The cache, as clients see it: servers of this process, and clients that speak gRPC and HTTP.
 
 pub(crate) mod byte_stream;
+mod compressed;
 mod content;
 mod disk;
 mod ends;
