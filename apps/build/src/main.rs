@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use filch_build::graph::{RunArguments, Summary};
 use filch_build::server::{Config, Server};
+use filch_build::worker::keep_from_actions;
 use filch_build::worker::remote::{RunningWorker, WorkerConfig};
-use filch_build::worker::{keep_from_actions, launch_if_asked};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A build farm for Bazel and its like
@@ -31,12 +31,8 @@ enum Command {
     Worker(Box<WorkerConfig>),
 }
 
-fn main() -> ExitCode {
-    launch_if_asked().unwrap_or_else(run_command)
-}
-
 #[tokio::main]
-async fn run_command() -> ExitCode {
+async fn main() -> ExitCode {
     keep_from_actions();
     let cli = Cli::parse();
     tracing_subscriber::fmt()

@@ -31,7 +31,11 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Makes a new, empty folder in `parent`.
-    pub(super) fn new(parent: &Path) -> io::Result<Self> {
+    pub(super) fn new(parent: &Path) -> Result<Self, RunError> {
+        Self::make(parent).map_err(|error| RunError::machine("make a folder", error))
+    }
+
+    fn make(parent: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
             // ORDERING: Relaxed; only the number matters.

@@ -24,4 +24,4 @@ pub(crate) use folder::remove;
 pub(crate) use names::{check_link, check_name, check_path, ways};
 pub use process::keep_from_actions;
 pub use runner::{Limits, Runner};
-pub use sandbox::{NoSandbox, Sandbox, SandboxOptions, launch_if_asked};
+pub use sandbox::{NoSandbox, Sandbox, SandboxOptions, launch};

@@ -15,7 +15,6 @@ use tokio::{task, time};
 
 use super::command::Command;
 use super::error::RunError;
-use super::sandbox::Link;
 
 /// The default search path for programs: the worker's own `PATH` is not used.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -31,68 +30,69 @@ pub(super) struct Ended {
     pub(super) stderr: Vec<u8>,
 }
 
-/// An action that can be started.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    /// Its program, or the launcher of its sandbox.
-    pub(super) process: process::Command,
-    /// The name of the program.
-    pub(super) name: String,
-    pub(super) link: Option<Link>,
-}
-
-/// Prepares the action whose folder is `root`, without a sandbox.
-pub(super) fn prepare(root: &Path, command: &Command) -> Result<Prepared, RunError> {
+/// Runs the action whose folder is `root`, without a sandbox, until its first process ends. Then
+/// the rest of its process group is killed.
+pub(super) async fn run(
+    root: &Path,
+    command: &Command,
+    time_limit: Duration,
+    stream_limit: u64,
+) -> Result<Ended, RunError> {
     let directory = root.join(&command.directory);
     let name = &command.arguments[0];
+    let not_started = |error| RunError::NotStarted {
+        program: name.clone(),
+        error,
+    };
     let mut variables = command.environment.iter();
     let path = variables.find(|(name, _)| name == "PATH");
     // As a path: the worker need not search for the program in a fork of itself.
     let program = find(name, path.map(|(_, path)| path.as_str()), &directory);
-    let mut process = process::Command::new(program.map_err(|error| RunError::NotStarted {
-        program: name.clone(),
-        error,
-    })?);
+    let mut process = process::Command::new(program.map_err(not_started)?);
+    let streams = Streams::new(stream_limit);
+    let streams = streams.map_err(|error| RunError::machine("make a pipe", error));
+    let (stdout, stderr, streams) = streams?;
     process
         .arg0(name)
         .args(&command.arguments[1..])
         .env_clear()
         .envs(command.environment.iter().cloned())
         .current_dir(directory)
-        .stdin(Stdio::null());
-    Ok(Prepared {
-        process,
-        name: name.clone(),
-        link: None,
-    })
+        .stdin(Stdio::null())
+        .stdout(stdout)
+        .stderr(stderr)
+        .process_group(0);
+    let child = spawn(&mut process).await.map_err(not_started)?;
+    // It has the other ends of the pipes.
+    drop(process);
+    let leader = Leader {
+        child,
+        has_ended: false,
+    };
+    watch(leader.ended(), streams, time_limit).await
 }
 
-/// Runs an action until its first process ends. Then the rest is killed: all that are in its
-/// sandbox, or without one, all of its process group.
-pub(super) async fn run(
-    prepared: Prepared,
+/// Waits until an action has ended, with this exit code; and no longer than it may run.
+pub(super) async fn watch(
+    ended: impl Future<Output = Result<i32, RunError>>,
+    mut streams: Streams,
     time_limit: Duration,
-    stream_limit: u64,
 ) -> Result<Ended, RunError> {
-    let machine = |error| RunError::machine("run a process", error);
-    let (stdout, mut out) = Stream::new("standard output", stream_limit).map_err(machine)?;
-    let (stderr, mut err) = Stream::new("standard error", stream_limit).map_err(machine)?;
-    let mut leader = Leader::start(prepared, stdout, stderr).await?;
-    let streams = async { tokio::try_join!(out.fill(), err.fill()) };
-    let ended = tokio::select! {
-        ended = leader.ended() => ended,
+    let Streams([out, err]) = &mut streams;
+    let filled = async { tokio::try_join!(out.fill(), err.fill()) };
+    let exit_code = tokio::select! {
+        ended = ended => ended?,
         // When both streams have ended, the process has not yet.
-        Err(error) = streams => Err(error),
-        () = time::sleep(time_limit) => Err(RunError::TooLong(time_limit)),
+        Err(error) = filled => return Err(error),
+        () = time::sleep(time_limit) => return Err(RunError::TooLong(time_limit)),
     };
-    ended?;
-    let status = leader.end().map_err(machine)?;
     out.drain()?;
     err.drain()?;
+    let [stdout, stderr] = streams.0.map(|stream| stream.bytes);
     Ok(Ended {
-        exit_code: exit_code(status),
-        stdout: out.bytes,
-        stderr: err.bytes,
+        exit_code,
+        stdout,
+        stderr,
     })
 }
 
@@ -110,64 +110,26 @@ fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(signal)
 }
 
-/// The first process of an action, which leads a process group, or the launcher of its sandbox.
-/// Dropping it kills the whole action.
+/// The first process of an action, which leads a process group. Dropping it kills the group.
 #[derive(Debug)]
 struct Leader {
     child: Child,
-    name: String,
-    link: Option<Link>,
     has_ended: bool,
 }
 
 impl Leader {
-    async fn start(prepared: Prepared, stdout: Stdio, stderr: Stdio) -> Result<Self, RunError> {
-        let Prepared {
-            mut process,
-            name,
-            link,
-        } = prepared;
-        process.stdout(stdout).stderr(stderr).process_group(0);
-        let child = spawn(&mut process).await;
-        // It has the other ends of the pipes and of the link.
-        drop(process);
-        let child = child.map_err(|error| match link {
-            Some(_) => RunError::machine("start a launcher", error),
-            None => RunError::NotStarted {
-                program: name.clone(),
-                error,
-            },
-        });
-        let mut leader = Self {
-            child: child?,
-            name,
-            link,
-            has_ended: false,
-        };
-        if let Some(link) = &mut leader.link {
-            link.order().await;
-        }
-        Ok(leader)
-    }
-
-    /// Waits until it has ended.
-    async fn ended(&mut self) -> Result<(), RunError> {
+    /// Waits until it has ended, and kills the rest of the group; returns its exit code.
+    async fn ended(mut self) -> Result<i32, RunError> {
         let pid = Pid::from_child(&self.child);
         let waited = task::spawn_blocking(move || wait_unreaped(pid)).await;
         let waited = waited.map_err(io::Error::other).flatten();
-        waited.map_err(|error| RunError::machine("wait for a process", error))?;
-        match &mut self.link {
-            Some(link) => link.report(&self.name).await,
-            None => Ok(()),
-        }
+        let ended = waited.and_then(|()| self.end());
+        let status = ended.map_err(|error| RunError::machine("wait for a process", error))?;
+        Ok(exit_code(status))
     }
 
-    /// Kills the whole action, and reaps its first process.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.has_ended = true;
-        if let Some(link) = self.link.take() {
-            return link.close(&mut self.child);
-        }
         // The first process keeps its id until it is reaped. The only possible error is that all
         // have ended.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
@@ -189,7 +151,7 @@ impl Drop for Leader {
 /// Starts a process. A starting process has, for a moment, copies of all open files of the worker,
 /// even of an executable that is being written, which cannot be executed meanwhile ("text file
 /// busy"). So starts are one at a time, and are tried again while the last one has such a copy.
-async fn spawn(process: &mut process::Command) -> io::Result<Child> {
+pub(super) async fn spawn(process: &mut process::Command) -> io::Result<Child> {
     static STARTS: Mutex<()> = Mutex::const_new(());
     let _alone = STARTS.lock().await;
     let mut tries = 0;
@@ -220,6 +182,19 @@ pub(super) fn find(name: &str, path: Option<&str>, directory: &Path) -> io::Resu
     let found = files.iter().find(may_run).or(files.first());
     let not_found = || io::Error::new(io::ErrorKind::NotFound, format!("it is not in {path}"));
     found.cloned().ok_or_else(not_found)
+}
+
+/// The streams that a process writes.
+#[derive(Debug)]
+pub(super) struct Streams([Stream; 2]);
+
+impl Streams {
+    /// Makes the ends for the process, and the streams.
+    pub(super) fn new(limit: u64) -> io::Result<(Stdio, Stdio, Self)> {
+        let (stdout, out) = Stream::new("standard output", limit)?;
+        let (stderr, err) = Stream::new("standard error", limit)?;
+        Ok((stdout, stderr, Self([out, err])))
+    }
 }
 
 /// One of the streams that a process writes.

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::path::{self, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -13,7 +14,7 @@ use super::error::RunError;
 use super::folder::Folder;
 use super::inputs::Inputs;
 use super::outputs::Search;
-use super::sandbox::Sandbox;
+use super::sandbox::{Pool, Room, Sandbox};
 use super::{keep, process};
 use crate::digest::Digest;
 use crate::options::{defaults, seconds, size};
@@ -72,7 +73,7 @@ pub struct Runner {
     name: String,
     folder: PathBuf,
     limits: Limits,
-    sandbox: Option<Sandbox>,
+    sandboxes: Option<Arc<Pool>>,
 }
 
 impl Runner {
@@ -84,11 +85,13 @@ impl Runner {
         limits: Limits,
         sandbox: Option<Sandbox>,
     ) -> Self {
+        let folder = path::absolute(folder.into()).unwrap_or_default();
+        let pool = |sandbox| Arc::new(Pool::new(sandbox, folder.clone(), limits.clone()));
         Self {
             name: name.into(),
-            folder: path::absolute(folder.into()).unwrap_or_default(),
+            sandboxes: sandbox.map(pool),
+            folder,
             limits,
-            sandbox,
         }
     }
 
@@ -110,10 +113,15 @@ impl Runner {
             worker_start_timestamp: now(),
             ..ExecutedActionMetadata::default()
         };
-        let made = Folder::new(&self.folder);
-        let folder = made.map_err(|error| RunError::machine("make a folder", error))?;
+        let (room, folder) = match &self.sandboxes {
+            Some(pool) => {
+                let (room, folder) = pool.take().await?;
+                (Some((pool, room)), folder)
+            }
+            None => (None, Folder::new(&self.folder)?),
+        };
         let result = tokio::select! {
-            result = self.run_in(&folder, action, access, &mut metadata) => result,
+            result = self.run_in(&folder, room, action, access, &mut metadata) => result,
             () = cancel => Err(RunError::Cancelled),
         };
         folder.remove().await;
@@ -126,6 +134,7 @@ impl Runner {
     async fn run_in(
         &self,
         folder: &Folder,
+        room: Option<(&Arc<Pool>, Room)>,
         action: Digest,
         access: &impl Access,
         metadata: &mut ExecutedActionMetadata,
@@ -144,12 +153,16 @@ impl Runner {
         metadata.input_fetch_completed_timestamp = now();
 
         metadata.execution_start_timestamp = now();
-        let (root, limits) = (folder.path(), &self.limits);
-        let leader = match &self.sandbox {
-            Some(sandbox) => sandbox.prepare(root, &command, limits, has_network),
-            None => process::prepare(root, &command),
+        let ended = match room {
+            Some((pool, room)) => {
+                let run = pool.run(room, folder, &command, has_network, time_limit);
+                run.await?
+            }
+            None => {
+                let limit = self.limits.stream;
+                process::run(folder.path(), &command, time_limit, limit).await?
+            }
         };
-        let ended = process::run(leader?, time_limit, limits.stream).await?;
         metadata.execution_completed_timestamp = now();
 
         metadata.output_upload_start_timestamp = now();

@@ -29,7 +29,7 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let mut bench = Self::bare();
         let options = SandboxOptions {
-            launcher: env!("CARGO_BIN_EXE_filch-build").into(),
+            launcher: Some(env!("CARGO_BIN_EXE_filch-sandbox").into()),
             ..SandboxOptions::default()
         };
         let folder = bench.folder.path().to_owned();
@@ -93,8 +93,10 @@ impl Bench {
 
     /// Runs it, and checks that nothing of it is left.
     pub(crate) async fn run(&self, action: Digest) -> Result<ActionResult, RunError> {
-        let run = self.runner();
-        let result = run.run(action, &self.blobs, future::pending()).await;
+        let runner = self.runner();
+        let result = runner.run(action, &self.blobs, future::pending()).await;
+        // With the sandbox that waits for the next action.
+        drop(runner);
         self.nothing_is_left().await;
         result
     }

@@ -326,6 +326,7 @@ async fn many_executables_are_written_and_run_at_a_time() {
     for run in runs.collect::<Vec<_>>() {
         assert_eq!(stdout(&run.await.unwrap().unwrap()), "ran\n");
     }
+    drop(runner);
     bench.nothing_is_left().await;
 }
 

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::fs::{MetadataExt as _, lchown};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -11,15 +10,16 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use prost::Message as _;
+use prost::Message;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Gid, Uid};
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, socket};
 use rustix::process::{
-    DumpableBehavior, Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, getegid, geteuid,
-    pidfd_open, set_dumpable_behavior, set_parent_process_death_signal, setrlimit, setsid, wait,
+    DumpableBehavior, Pid, Resource, Rlimit, Signal, WaitOptions, getegid, geteuid,
+    kill_process_group, set_dumpable_behavior, set_parent_process_death_signal, setrlimit, setsid,
+    wait,
 };
 use rustix::thread::{
     CapabilitySet, CapabilitySets, UnshareFlags, clear_ambient_capability_set,
@@ -28,90 +28,69 @@ use rustix::thread::{
 };
 
 use super::root::{self, FOLDER, Parts, as_path};
-use super::{LAUNCHER, Order, Report, frame};
+use super::{KILLED, NOBODY, Order, Report, Setup, frame};
 use crate::worker::process::{TRIES, find, keep_from_actions};
-
-/// The argument that makes a launcher an init.
-pub(super) const INIT: &str = "init";
-
-/// The user of actions, if the worker is root: nobody.
-const NOBODY: u32 = 65534;
 
 /// The rights of an init: to mount, and to forbid new spaces.
 const RIGHTS: [CapabilitySet; 2] = [CapabilitySet::SYS_ADMIN, CapabilitySet::SYS_RESOURCE];
 
-/// Is a launcher or an init; returns the exit code of the action.
-pub(super) fn run(is_init: bool) -> io::Result<u8> {
+/// Is a launcher or an init.
+pub(super) fn run(is_init: bool) -> io::Result<()> {
     keep_from_actions();
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let ended = match is_init {
-        true => init(&socket),
-        false => launch(&socket),
+        true => init(&socket).map(|code| report(&socket, &Report::ended(code))),
+        false => launch(&socket).map(Ok),
     };
-    ended.or_else(|report| {
-        (&socket).write_all(&report.encode_to_vec())?;
-        Ok(1)
-    })
+    ended.unwrap_or_else(|failed| report(&socket, &failed))
 }
 
-/// Reads an order, which its length precedes.
-fn receive(mut socket: &UnixStream) -> io::Result<Order> {
-    let mut length = [0; size_of::<usize>()];
-    socket.read_exact(&mut length)?;
-    let mut bytes = vec![0; usize::from_ne_bytes(length)];
-    socket.read_exact(&mut bytes)?;
-    Ok(Order::decode(&bytes[..])?)
+fn report(mut socket: &UnixStream, report: &Report) -> io::Result<()> {
+    socket.write_all(&frame(report))
 }
 
-/// Makes the spaces and starts the init in them; returns its exit code.
-fn launch(socket: &UnixStream) -> Result<u8, Report> {
-    let order = receive(socket).map_err(Report::at("read its order"))?;
-    if let Some(cgroup) = &order.cgroup {
+/// Reads a message, which its length precedes.
+fn receive<M: Message + Default>(mut socket: &UnixStream) -> Result<M, Report> {
+    let mut receive = || {
+        let mut length = [0; size_of::<usize>()];
+        socket.read_exact(&mut length)?;
+        let mut bytes = vec![0; usize::from_ne_bytes(length)];
+        socket.read_exact(&mut bytes)?;
+        Ok(M::decode(&bytes[..])?)
+    };
+    receive().map_err(Report::at::<io::Error>("read what it is to do"))
+}
+
+/// Makes the spaces, starts the init in them, sends it its order, and passes its report on.
+fn launch(socket: &UnixStream) -> Result<(), Report> {
+    let setup: Setup = receive(socket)?;
+    if let Some(cgroup) = &setup.cgroup {
         let entered = fs::write(as_path(cgroup).join("cgroup.procs"), "0");
         entered.map_err(Report::at("enter the control group"))?;
     }
     // Memory is taken from actions before it is taken from the worker.
     fs::write("/proc/self/oom_score_adj", "500").map_err(Report::at("stand back for memory"))?;
-    let is_given = geteuid().is_root().then(|| give(as_path(&order.folder)));
-    let parts = match is_given {
-        Some(Err(error)) if error.kind() != io::ErrorKind::InvalidInput => {
-            return Err(Report::at("give the folder away")(error));
-        }
-        Some(Ok(())) => {
-            // Root reaches what its own folders hide from others.
-            unshare(UnshareFlags::NEWNS)?;
-            let parts = Parts::take(&order)?;
-            stop_being_root().map_err(Report::at("stop being root"))?;
-            Some(parts)
-        }
-        // It is not root, or is root where there are no other users.
-        _ => None,
+    let parts = if setup.gives {
+        // Root reaches what its own folders hide from others.
+        unshare(UnshareFlags::NEWNS)?;
+        let parts = Parts::take(&setup)?;
+        stop_being_root().map_err(Report::at("stop being root"))?;
+        enter_spaces(setup.has_network)?;
+        parts
+    } else {
+        enter_spaces(setup.has_network)?;
+        Parts::take(&setup)?
     };
-    enter_spaces(order.has_network)?;
-    let parts = parts.map_or_else(|| Parts::take(&order), Ok)?;
-    parts.build(&order)?;
-    if !order.has_network {
+    parts.build(&setup)?;
+    if !setup.has_network {
         start_loopback().map_err(Report::at("start the loopback device"))?;
     }
     let mut init = Init::start().map_err(Report::at("start the init"))?;
-    init.order(&order).map_err(Report::at("order the init"))?;
-    let code = init.end(socket).map_err(Report::at("wait for the init"))?;
-    io::copy(&mut &init.socket, &mut &*socket).map_err(Report::at("report"))?;
-    Ok(code)
-}
-
-/// Gives the action's folder to the user of actions. A file with more names is also elsewhere, so
-/// it stays root's.
-fn give(node: &Path) -> io::Result<()> {
-    let found = fs::symlink_metadata(node)?;
-    if found.is_dir() {
-        for entry in fs::read_dir(node)? {
-            give(&entry?.path())?;
-        }
-    } else if found.nlink() > 1 {
-        return Ok(());
-    }
-    lchown(node, Some(NOBODY), Some(NOBODY))
+    init.prepare(&setup)
+        .map_err(Report::at("prepare the init"))?;
+    let order: Order = receive(socket)?;
+    init.send(&order).map_err(Report::at("order the init"))?;
+    init.end(socket).map_err(Report::at("wait for the init"))
 }
 
 fn stop_being_root() -> io::Result<()> {
@@ -192,60 +171,69 @@ impl Init {
     fn start() -> io::Result<Self> {
         let (socket, its) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
-        command.args([LAUNCHER, INIT]).env_clear();
+        command.arg("init").env_clear();
         let process = command.stdin(OwnedFd::from(its)).spawn()?;
         Ok(Self { process, socket })
     }
 
-    /// Orders it, once it has reported that it dies with this process.
-    fn order(&self, order: &Order) -> io::Result<()> {
-        let mut socket = &self.socket;
-        socket.read_exact(&mut [0])?;
-        socket.write_all(&frame(order))
+    /// Lets it begin, once it has said that it dies with this process.
+    fn prepare(&self, setup: &Setup) -> io::Result<()> {
+        (&self.socket).read_exact(&mut [0])?;
+        self.send(setup)
     }
 
-    /// Waits until it ends, or kills it when the worker closes the socket.
-    fn end(&mut self, worker: &UnixStream) -> io::Result<u8> {
-        let init = pidfd_open(Pid::from_child(&self.process), PidfdFlags::empty())?;
+    fn send(&self, message: &impl Message) -> io::Result<()> {
+        (&self.socket).write_all(&frame(message))
+    }
+
+    /// Passes its report on, and waits until it ends; or kills it when the worker closes the
+    /// socket.
+    fn end(&mut self, mut worker: &UnixStream) -> io::Result<()> {
         let mut either = [
-            PollFd::new(&init, PollFlags::IN),
+            PollFd::new(&self.socket, PollFlags::IN),
             PollFd::new(worker, PollFlags::RDHUP),
         ];
         retry_on_intr(|| poll(&mut either, None))?;
-        if !either[1].revents().is_empty() {
-            self.process.kill()?;
+        if either[1].revents().is_empty() {
+            // The worker may have gone, too.
+            if let Ok(0) = io::copy(&mut &self.socket, &mut worker) {
+                let _ = report(worker, &Report::ended(KILLED));
+            }
         }
-        // The system has killed it, if it has no code.
-        let code = self.process.wait()?.code().unwrap_or(128 + 9);
-        Ok(u8::try_from(code).unwrap_or(u8::MAX))
+        Ok(())
+    }
+}
+
+impl Drop for Init {
+    fn drop(&mut self) {
+        // With it all processes of its space end. The only possible error is that they have.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
 /// Runs the program; returns its exit code.
-fn init(socket: &UnixStream) -> Result<u8, Report> {
+fn init(socket: &UnixStream) -> Result<i32, Report> {
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(Report::at("die with its launcher"))?;
     // The action has the same user, but is not to look at it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(Report::at("hide"))?;
     (&*socket).write_all(&[0]).map_err(Report::at("report"))?;
-    let order = receive(socket).map_err(Report::at("read its order"))?;
+    let setup: Setup = receive(socket)?;
     setsid().map_err(Report::at("make a session"))?;
     root::enter()?;
     fs::write("/proc/sys/user/max_user_namespaces", "0")
         .map_err(Report::at("forbid name spaces"))?;
     drop_rights().map_err(Report::at("drop its rights"))?;
-    let not_started = |error: io::Error| Report {
-        step: None,
-        error: error.to_string(),
-    };
+    limit(&setup).map_err(Report::at("set a limit"))?;
+    let order: Order = receive(socket)?;
     let name = order.arguments.first();
-    let name = name.ok_or_else(|| not_started(io::Error::other("there is none")))?;
-    limit(&order).map_err(Report::at("set a limit"))?;
+    let name = name.ok_or_else(|| Report::not_started(io::Error::other("there is none")))?;
     let variables = order.environment.iter();
     let variables = variables.filter_map(|it| it.split_once('='));
     let folder = Path::new(FOLDER).join(&order.directory);
     let path = variables.clone().find(|(name, _)| *name == "PATH");
-    let found = find(name, path.map(|(_, path)| path), &folder).map_err(not_started)?;
+    let found = find(name, path.map(|(_, path)| path), &folder).map_err(Report::not_started)?;
     let mut command = Command::new(found);
     command
         .arg0(name)
@@ -260,7 +248,7 @@ fn init(socket: &UnixStream) -> Result<u8, Report> {
                 tries += 1;
                 thread::sleep(Duration::from_millis(1));
             }
-            started => break started.map_err(not_started)?,
+            started => break started.map_err(Report::not_started)?,
         }
     };
     bury(Pid::from_child(&child)).map_err(Report::at("wait for the program"))
@@ -278,14 +266,14 @@ fn drop_rights() -> rustix::io::Result<()> {
     set_no_new_privs(true)
 }
 
-fn limit(order: &Order) -> rustix::io::Result<()> {
+fn limit(setup: &Setup) -> rustix::io::Result<()> {
     for (resource, most) in [
         (Resource::Core, Some(0)),
-        (Resource::Data, order.data),
-        (Resource::Fsize, Some(order.file_size)),
-        (Resource::Nofile, Some(order.open_files)),
+        (Resource::Data, setup.data),
+        (Resource::Fsize, Some(setup.file_size)),
+        (Resource::Nofile, Some(setup.open_files)),
         // Of this user in this space.
-        (Resource::Nproc, Some(order.processes)),
+        (Resource::Nproc, Some(setup.processes)),
     ] {
         let Some(most) = most else { continue };
         let outside = rustix::process::getrlimit(resource).maximum;
@@ -299,17 +287,24 @@ fn limit(order: &Order) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Waits for all processes that come here, until the program's own has ended; returns its exit
-/// code, as shells do: 128 plus the signal.
-fn bury(program: Pid) -> rustix::io::Result<u8> {
+/// Waits for all processes that come here, until the program's own has ended, and kills those that
+/// are left; returns the program's exit code, as shells do: 128 plus the signal.
+fn bury(program: Pid) -> rustix::io::Result<i32> {
+    let mut code = 0;
     loop {
-        match retry_on_intr(|| wait(WaitOptions::empty()))? {
-            Some((pid, status)) if pid == program => {
+        match retry_on_intr(|| wait(WaitOptions::empty())) {
+            Ok(Some((pid, status))) if pid == program => {
                 let signal = || 128 + status.terminating_signal().unwrap_or_default();
-                let code = status.exit_status().unwrap_or_else(signal);
-                return Ok(u8::try_from(code).unwrap_or(u8::MAX));
+                code = status.exit_status().unwrap_or_else(signal);
+                // The group of 1 stands for all processes of the space, but this one.
+                match kill_process_group(Pid::INIT, Signal::KILL) {
+                    Err(Errno::SRCH) | Ok(()) => {}
+                    Err(error) => return Err(error),
+                }
             }
-            _ => {}
+            Ok(_) => {}
+            Err(Errno::CHILD) => return Ok(code),
+            Err(error) => return Err(error),
         }
     }
 }

@@ -7,48 +7,66 @@
 //!                    makes a new root     its rights, buries the dead   outputs
 //! ```
 //!
-//! The launcher and the init are this program, started anew, because a process makes such spaces
-//! while it has one thread. Both read their orders from a socket, their standard input, and write
-//! there what went wrong.
+//! The launcher and the init are a program of their own, `filch-sandbox`, because a process makes
+//! such spaces while it has one thread, and a small program starts sooner. Both read what they are
+//! to do from a socket, their standard input, and write their reports there.
 //!
-//! **Nothing outlives its action or the worker.** While the action is wanted, the worker keeps its
-//! end of the socket open. When it closes, because the worker has died or the action is over, the
-//! launcher kills the init; if the launcher itself is killed, the system kills the init. With the
-//! init the system kills all processes of its space, and it is not over before they are.
+//! A sandbox takes some milliseconds to make, most of them waits for the system. So a [`Pool`] makes
+//! it before there is an action: all of it then waits for the name of the program.
+//!
+//! **Nothing outlives its action or the worker.** When the action's program has ended, the init
+//! kills all other processes of its space, and reports; only then the result is taken. While the
+//! action is wanted, the worker keeps its end of the socket open. When it closes before the report,
+//! because the worker has died or gives the action up, the launcher kills the init; if the launcher
+//! itself is killed, the system kills the init. With the init the system kills all processes of its
+//! space, and it is not over before they are.
 
 mod cgroup;
 #[cfg(target_os = "linux")]
 mod launcher;
+mod pool;
 #[cfg(target_os = "linux")]
 mod root;
 
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, lchown};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::path::{self, Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::process::{Child, Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{env, fs, io};
 
 use clap::Args;
 use prost::Message;
+use rustix::net::{Shutdown, shutdown};
+use rustix::process::geteuid;
 use tempfile::TempDir;
 use thiserror::Error;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::task;
 
 use self::cgroup::{Cgroup, Cgroups};
+pub(super) use self::pool::{Pool, Room};
 use super::command as action;
 use super::error::RunError;
-use super::process::{self, Prepared};
+use super::process::{self, Ended, Streams, spawn};
 use super::runner::Limits;
 use crate::options::defaults;
 
-/// The argument that makes a program a launcher.
-const LAUNCHER: &str = "sandbox-launcher";
+/// The program that makes sandboxes, beside the worker's.
+const LAUNCHER: &str = "filch-sandbox";
 
 /// The most memory of a sandbox in which nothing is run.
 const TRIAL: u64 = 256 << 20;
+
+/// The user of actions, if the worker is root: nobody.
+const NOBODY: u32 = 65534;
+
+/// The exit code of a killed program.
+const KILLED: i32 = 128 + 9;
 
 /// The settings of the sandbox of actions.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -61,9 +79,9 @@ pub struct SandboxOptions {
     /// be repeated
     #[arg(long = "sandbox-path", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// The program that makes sandboxes, which calls [`launch_if_asked`] first: this one.
-    #[arg(skip = "/proc/self/exe")]
-    pub launcher: PathBuf,
+    /// The program that makes sandboxes: `filch-sandbox` in the folder of this one, if none.
+    #[arg(skip)]
+    pub launcher: Option<PathBuf>,
 }
 
 impl Default for SandboxOptions {
@@ -89,15 +107,16 @@ impl SandboxOptions {
             return Ok(None);
         }
         let sandbox = self.find(folder, secrets);
-        let sandbox = sandbox.map_err(|error| RunError::machine("find a path", error))?;
+        let mut sandbox = sandbox.map_err(|error| RunError::machine("find a path", error))?;
         sandbox.check().await?;
         Ok(Some(sandbox))
     }
 
     fn find(&self, folder: &Path, secrets: &[&Path]) -> io::Result<Sandbox> {
         let hidden = [folder].into_iter().chain(secrets.iter().copied());
+        let beside = || Ok::<_, io::Error>(env::current_exe()?.with_file_name(LAUNCHER));
         Ok(Sandbox {
-            launcher: self.launcher.clone(),
+            launcher: self.launcher.clone().map_or_else(beside, Ok)?,
             visible: self
                 .paths
                 .iter()
@@ -105,6 +124,7 @@ impl SandboxOptions {
                 .collect::<Result<_, _>>()?,
             hidden: hidden.map(Path::canonicalize).collect::<Result<_, _>>()?,
             cgroups: Cgroups::find(folder),
+            gives: false,
         })
     }
 }
@@ -120,85 +140,76 @@ impl SandboxOptions {
 )]
 pub struct NoSandbox(#[from] RunError);
 
-/// Makes a sandbox for each action.
+/// Makes sandboxes.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     launcher: PathBuf,
     visible: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
     cgroups: Option<Arc<Cgroups>>,
+    /// True if this process is root, and there are other users: then actions are nobody's.
+    gives: bool,
 }
 
 impl Sandbox {
-    /// Prepares the action whose folder is `root`.
-    pub(super) fn prepare(
+    /// Makes one for an action whose folder is `folder`, and which is not known yet.
+    async fn make(
         &self,
-        root: &Path,
-        command: &action::Command,
+        folder: &Path,
         limits: &Limits,
         has_network: bool,
-    ) -> Result<Prepared, RunError> {
-        let variables = command.environment.iter();
-        let order = Order {
-            arguments: command.arguments.clone(),
-            environment: variables
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect(),
-            directory: command.directory.clone(),
+    ) -> Result<Launched, RunError> {
+        let machine = |error| RunError::machine("prepare a sandbox", error);
+        let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
+        let cgroup = self.cgroups.as_ref();
+        let cgroup = cgroup.map(|groups| groups.next(limits.memory));
+        let cgroup = cgroup.transpose().map_err(machine)?;
+        let setup = Setup {
+            folder: bytes(folder),
+            visible: self.visible.iter().map(|path| bytes(path)).collect(),
+            hidden: self.hidden.iter().map(|path| bytes(path)).collect(),
+            cgroup: cgroup.as_ref().map(|it| bytes(&it.folder)),
+            gives: self.gives,
+            has_network,
             memory: limits.memory,
+            data: cgroup.is_none().then_some(limits.memory),
             processes: limits.processes,
             file_size: limits.file,
             open_files: limits.open_files,
-            has_network,
-            ..Order::default()
         };
-        let launch = self.launch(root, order);
-        launch.map_err(|error| RunError::machine("prepare a sandbox", error))
-    }
-
-    fn launch(&self, root: &Path, order: Order) -> io::Result<Prepared> {
-        let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
-        let cgroup = self
-            .cgroups
-            .as_ref()
-            .map(|groups| groups.next(order.memory));
-        let cgroup = cgroup.transpose()?;
-        let name = order.arguments.first().cloned().unwrap_or_default();
-        let order = Order {
-            folder: bytes(root),
-            visible: self.visible.iter().map(|path| bytes(path)).collect(),
-            hidden: self.hidden.iter().map(|path| bytes(path)).collect(),
-            data: cgroup.is_none().then_some(order.memory),
-            cgroup: cgroup.as_ref().map(|it| bytes(&it.folder)),
-            ..order
-        };
-        let (socket, its) = UnixStream::pair()?;
-        socket.set_nonblocking(true)?;
+        let (stdout, stderr, streams) = Streams::new(limits.stream).map_err(machine)?;
+        let (socket, its) = UnixStream::pair().map_err(machine)?;
+        socket.set_nonblocking(true).map_err(machine)?;
         let mut process = Command::new(&self.launcher);
-        process.arg(LAUNCHER).env_clear().current_dir("/");
-        process.stdin(OwnedFd::from(its));
-        let link = Link {
-            order: frame(&order),
-            socket: tokio::net::UnixStream::from_std(socket)?,
+        process.env_clear().current_dir("/").process_group(0);
+        process
+            .stdin(OwnedFd::from(its))
+            .stdout(stdout)
+            .stderr(stderr);
+        let started = spawn(&mut process).await;
+        // It has the other ends of the socket and of the streams.
+        drop(process);
+        let mut launcher = Launcher {
+            process: started.map_err(|error| RunError::machine("start filch-sandbox", error))?,
+            socket: tokio::net::UnixStream::from_std(socket).map_err(machine)?,
             _cgroup: cgroup,
         };
-        Ok(Prepared {
-            process,
-            name,
-            link: Some(link),
-        })
+        launcher.send(&setup).await;
+        Ok(Launched { launcher, streams })
     }
 
     /// Makes a sandbox in which nothing is run.
-    async fn check(&self) -> Result<(), RunError> {
+    async fn check(&mut self) -> Result<(), RunError> {
         let machine = |error| RunError::machine("make a sandbox", error);
         let trial = TempDir::new().map_err(machine)?;
-        let order = Order {
+        self.gives = geteuid().is_root() && give(trial.path()).map_err(machine)?;
+        let limits = Limits {
             memory: TRIAL,
-            ..Order::default()
+            ..Limits::default()
         };
-        let launch = self.launch(trial.path(), order).map_err(machine)?;
-        match process::run(launch, Duration::from_secs(60), TRIAL).await {
+        let launched = self.make(trial.path(), &limits, false).await?;
+        let nothing = Order::default();
+        match launched.run(nothing, Duration::from_secs(60)).await {
             Err(RunError::NotStarted { .. }) => Ok(()),
             Err(error) => Err(error),
             Ok(_) => {
@@ -209,68 +220,115 @@ impl Sandbox {
     }
 }
 
-/// The worker's link with a launcher, which ends with it.
+/// Gives a folder, with all that is in it, to the user of actions; returns false if there are no
+/// other users here. A file with more names is also elsewhere, so it stays root's.
+fn give(node: &Path) -> io::Result<bool> {
+    let found = fs::symlink_metadata(node)?;
+    if found.is_dir() {
+        for entry in fs::read_dir(node)? {
+            give(&entry?.path())?;
+        }
+    } else if found.nlink() > 1 {
+        return Ok(true);
+    }
+    match lchown(node, Some(NOBODY), Some(NOBODY)) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(false),
+        given => given.map(|()| true),
+    }
+}
+
+/// A sandbox. Dropping it kills the action in it, if any, and waits until that is gone.
 #[derive(Debug)]
-pub(super) struct Link {
-    order: Vec<u8>,
+struct Launched {
+    launcher: Launcher,
+    streams: Streams,
+}
+
+impl Launched {
+    /// Runs a program, until no process is left.
+    async fn run(mut self, order: Order, time_limit: Duration) -> Result<Ended, RunError> {
+        let program = order.arguments.first().cloned().unwrap_or_default();
+        self.launcher.send(&order).await;
+        process::watch(self.launcher.ended(program), self.streams, time_limit).await
+    }
+}
+
+#[derive(Debug)]
+struct Launcher {
+    process: Child,
     socket: tokio::net::UnixStream,
     _cgroup: Option<Cgroup>,
 }
 
-impl Link {
-    /// Sends the order, once the launcher was started.
-    pub(super) async fn order(&mut self) {
-        // If it has ended before, it says why.
-        let _ = self.socket.write_all(&self.order).await;
+impl Launcher {
+    async fn send(&mut self, message: &impl Message) {
+        // If it has ended before, its report says why.
+        let _ = self.socket.write_all(&frame(message)).await;
     }
 
-    /// Reads why a launcher that has ended did not start the program of that name, if so.
-    pub(super) async fn report(&mut self, program: &str) -> Result<(), RunError> {
+    /// Waits until no process of the action is left; returns its exit code. What remains of the
+    /// sandbox goes in the background.
+    async fn ended(mut self, program: String) -> Result<i32, RunError> {
+        let report = self.report().await;
+        task::spawn_blocking(|| drop(self));
         let machine = |error| RunError::machine("make a sandbox", error);
-        let mut report = Vec::new();
-        self.socket
-            .read_to_end(&mut report)
-            .await
-            .map_err(machine)?;
-        if report.is_empty() {
-            return Ok(());
+        let Report {
+            exit_code,
+            step,
+            error,
+        } = report.map_err(machine)?;
+        if let Some(code) = exit_code {
+            return Ok(code);
         }
-        let report = Report::decode(&report[..]);
-        let Report { step, error } = report.map_err(|error| machine(error.into()))?;
         Err(match step {
             Some(step) => machine(io::Error::other(format!("it cannot {step}: {error}"))),
             None => RunError::NotStarted {
-                program: program.to_owned(),
+                program,
                 error: io::Error::other(error),
             },
         })
     }
 
-    /// Lets the launcher end the action, and itself. The control group goes last.
-    pub(super) fn close(self, launcher: &mut Child) -> io::Result<ExitStatus> {
-        drop(self.socket);
-        launcher.wait()
+    async fn report(&mut self) -> io::Result<Report> {
+        let mut length = [0; size_of::<usize>()];
+        match self.socket.read_exact(&mut length).await {
+            // The whole control group was killed: it had no memory.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Ok(Report::ended(KILLED));
+            }
+            read => read?,
+        };
+        let mut bytes = vec![0; usize::from_ne_bytes(length)];
+        self.socket.read_exact(&mut bytes).await?;
+        Ok(Report::decode(&bytes[..])?)
     }
 }
 
-/// Makes the sandbox of an action, and returns the exit code, if this process was started for that.
-/// A program that runs actions calls it first, while it has one thread.
-pub fn launch_if_asked() -> Option<ExitCode> {
-    let mut arguments = std::env::args().skip(1);
-    if arguments.next()? != LAUNCHER {
-        return None;
+impl Drop for Launcher {
+    fn drop(&mut self) {
+        // It ends with its socket. Nobody is left to be told of an error.
+        let _ = shutdown(&self.socket, Shutdown::Both);
+        let _ = self.process.wait();
     }
+}
+
+/// Makes the sandbox of an action, if a worker has started this process for that: the program
+/// `filch-sandbox`.
+pub fn launch() -> ExitCode {
     #[cfg(target_os = "linux")]
-    let ended = launcher::run(arguments.next().is_some());
+    let ended = launcher::run(env::args().len() > 1);
     #[cfg(not(target_os = "linux"))]
-    let ended = Err::<u8, _>(io::ErrorKind::Unsupported.into());
-    // If it fails, there is nobody to be told.
-    Some(ended.map_or(ExitCode::FAILURE, ExitCode::from))
+    let ended = Err(io::ErrorKind::Unsupported.into());
+    if let Err(error) = ended {
+        eprintln!("filch-sandbox: it is a part of filch-build, which starts it: {error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
-/// The order to a launcher, and to its init.
+/// The sandbox that a launcher and its init make.
 #[derive(Clone, PartialEq, Message)]
-struct Order {
+struct Setup {
     /// The action's folder.
     #[prost(bytes = "vec", tag = "1")]
     folder: Vec<u8>,
@@ -280,52 +338,90 @@ struct Order {
     hidden: Vec<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "4")]
     cgroup: Option<Vec<u8>>,
+    /// True if the action has another user.
     #[prost(bool, tag = "5")]
+    gives: bool,
+    #[prost(bool, tag = "6")]
     has_network: bool,
-    /// Without any, nothing is run.
-    #[prost(string, repeated, tag = "6")]
-    arguments: Vec<String>,
-    /// As `NAME=VALUE`.
-    #[prost(string, repeated, tag = "7")]
-    environment: Vec<String>,
-    /// Relative to the action's folder.
-    #[prost(string, tag = "8")]
-    directory: String,
-    #[prost(uint64, tag = "9")]
+    #[prost(uint64, tag = "7")]
     memory: u64,
     /// The most bytes that a process allocates, if there is no control group.
-    #[prost(uint64, optional, tag = "10")]
+    #[prost(uint64, optional, tag = "8")]
     data: Option<u64>,
-    #[prost(uint64, tag = "11")]
+    #[prost(uint64, tag = "9")]
     processes: u64,
-    #[prost(uint64, tag = "12")]
+    #[prost(uint64, tag = "10")]
     file_size: u64,
-    #[prost(uint64, tag = "13")]
+    #[prost(uint64, tag = "11")]
     open_files: u64,
 }
 
-/// The report of a launcher or an init that does not go on.
+/// The program that is run in a sandbox.
 #[derive(Clone, PartialEq, Message)]
-struct Report {
-    /// The failed step; none if it is the start of the program.
-    #[prost(string, optional, tag = "1")]
-    step: Option<String>,
-    #[prost(string, tag = "2")]
-    error: String,
+struct Order {
+    /// Without any, nothing is run.
+    #[prost(string, repeated, tag = "1")]
+    arguments: Vec<String>,
+    /// As `NAME=VALUE`.
+    #[prost(string, repeated, tag = "2")]
+    environment: Vec<String>,
+    /// Relative to the action's folder.
+    #[prost(string, tag = "3")]
+    directory: String,
 }
 
-impl Report {
-    fn at<E: Into<io::Error>>(step: impl Into<String>) -> impl FnOnce(E) -> Self {
-        let step = Some(step.into());
-        move |error| Self {
-            step,
-            error: error.into().to_string(),
+impl Order {
+    fn new(command: &action::Command) -> Self {
+        let variables = command.environment.iter();
+        Self {
+            arguments: command.arguments.clone(),
+            environment: variables
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect(),
+            directory: command.directory.clone(),
         }
     }
 }
 
-/// Puts its length before an order.
-fn frame(order: &Order) -> Vec<u8> {
-    let bytes = order.encode_to_vec();
+/// The report of a launcher or an init.
+#[derive(Clone, PartialEq, Message)]
+struct Report {
+    /// The exit code of the action, if it was run.
+    #[prost(int32, optional, tag = "1")]
+    exit_code: Option<i32>,
+    /// The failed step, if it was not; none if that is the start of the program.
+    #[prost(string, optional, tag = "2")]
+    step: Option<String>,
+    #[prost(string, tag = "3")]
+    error: String,
+}
+
+impl Report {
+    fn ended(code: i32) -> Self {
+        Self {
+            exit_code: Some(code),
+            ..Self::default()
+        }
+    }
+
+    fn at<E: Into<io::Error>>(step: impl Into<String>) -> impl FnOnce(E) -> Self {
+        let step = Some(step.into());
+        move |error| Self {
+            step,
+            ..Self::not_started(error.into())
+        }
+    }
+
+    fn not_started(error: io::Error) -> Self {
+        Self {
+            error: error.to_string(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Puts its length before a message.
+fn frame(message: &impl Message) -> Vec<u8> {
+    let bytes = message.encode_to_vec();
     [&bytes.len().to_ne_bytes()[..], &bytes].concat()
 }

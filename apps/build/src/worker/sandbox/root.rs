@@ -15,7 +15,7 @@ use rustix::mount::{
 };
 use rustix::process::pivot_root;
 
-use super::{Order, Report};
+use super::{Report, Setup};
 
 /// The action's own folder.
 pub(super) const FOLDER: &str = "/build";
@@ -84,16 +84,16 @@ pub(super) struct Parts {
 
 impl Parts {
     /// Takes them with the rights that this process has now.
-    pub(super) fn take(order: &Order) -> Result<Self, Report> {
-        let folder = clone(as_path(&order.folder))?;
+    pub(super) fn take(setup: &Setup) -> Result<Self, Report> {
+        let folder = clone(as_path(&setup.folder))?;
         let mut trees: Vec<Tree> = Vec::new();
         let system = SYSTEM.iter().map(Path::new).filter(|path| path.exists());
-        for path in system.chain(order.visible.iter().map(|path| as_path(path))) {
+        for path in system.chain(setup.visible.iter().map(|path| as_path(path))) {
             if trees.iter().any(|tree| path.starts_with(&tree.path)) {
                 continue;
             }
             let real = path.canonicalize().map_err(at("find", path))?;
-            if order
+            if setup
                 .hidden
                 .iter()
                 .any(|hidden| real.starts_with(as_path(hidden)))
@@ -112,8 +112,8 @@ impl Parts {
     }
 
     /// Makes the new root of them.
-    pub(super) fn build(self, order: &Order) -> Result<(), Report> {
-        let size = order.memory;
+    pub(super) fn build(self, setup: &Setup) -> Result<(), Report> {
+        let size = setup.memory;
         let new = |path: &Path| Path::new(NEW).join(path.strip_prefix("/").unwrap_or(path));
         file_system("tmpfs", Path::new(NEW), &format!("mode=755,size={size}"))?;
         for folder in ["tmp", "dev/shm", "dev/pts", "proc", "old", "build"] {
@@ -150,7 +150,7 @@ impl Parts {
             attach(&tree.mounts, &place)?;
         }
         for tree in &self.trees {
-            for hidden in &order.hidden {
+            for hidden in &setup.hidden {
                 if let Ok(below) = as_path(hidden).strip_prefix(&tree.real) {
                     hide(&new(&tree.path).join(below))?;
                 }

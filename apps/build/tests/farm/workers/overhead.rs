@@ -127,7 +127,7 @@ async fn overhead() {
         }
         let blobs = Blobs::in_memory();
         let options = SandboxOptions {
-            launcher: env!("CARGO_BIN_EXE_filch-build").into(),
+            launcher: Some(env!("CARGO_BIN_EXE_filch-sandbox").into()),
             ..SandboxOptions::default()
         };
         fs::create_dir_all(folder("here")).unwrap();

@@ -45,7 +45,7 @@ pub(crate) fn config(to: SocketAddr, name: &str, folder: &Path) -> WorkerConfig 
         certificate: None,
         limits: Limits::default(),
         sandbox: SandboxOptions {
-            launcher: env!("CARGO_BIN_EXE_filch-build").into(),
+            launcher: Some(env!("CARGO_BIN_EXE_filch-sandbox").into()),
             ..SandboxOptions::default()
         },
     }
