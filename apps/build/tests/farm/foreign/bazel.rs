@@ -84,13 +84,8 @@ impl Bazel {
     }
 
     fn command(&self, command: &str) -> Command {
-        let mut bazel = Command::new(&self.program);
+        let mut bazel = installed::command(&self.program, self.folder.path());
         bazel.current_dir(self.workspace());
-        // Nothing of the test's own environment is passed.
-        bazel
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin");
-        bazel.env("HOME", self.folder.path());
         bazel.args(["--nosystem_rc", "--nohome_rc", "--noworkspace_rc"]);
         bazel.arg("--max_idle_secs=60");
         bazel.arg(option("output_base", &self.folder.path().join("base")));
