@@ -11,6 +11,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, Method, StatusCode};
 use tonic::Status;
 
+use super::files;
 use super::service::Cache;
 use super::status::{Refusal, invalid};
 use crate::digest::Digest;
@@ -22,6 +23,7 @@ pub fn router(cache: Cache) -> Router {
     let routes = Router::new()
         .route("/cas/{hash}", get(read_blob).put(write_blob))
         .route("/ac/{hash}", get(read_result).put(write_result))
+        .merge(files::routes())
         .with_state(cache);
     if instance.is_empty() {
         routes
@@ -41,13 +43,21 @@ async fn read_blob(
     Path(name): Path<String>,
     method: Method,
 ) -> Result<Response, Refusal> {
-    let blobs = &cache.storage().blobs;
-    let digest = blobs.find(&hash(&name)?).await?;
+    let digest = cache.storage().blobs.find(&hash(&name)?).await?;
     let digest = digest.ok_or_else(|| Status::not_found(format!("there is no blob {name}")))?;
+    send(&cache, digest, &method).await
+}
+
+/// Answers with a blob, or without if the client asks for its size alone.
+pub(super) async fn send(
+    cache: &Cache,
+    digest: Digest,
+    method: &Method,
+) -> Result<Response, Refusal> {
     let body = if method == Method::HEAD {
         Body::empty()
     } else {
-        let reader = blobs.open(digest, Range::default()).await?;
+        let reader = cache.storage().blobs.open(digest, Range::default()).await?;
         // An error breaks the connection, and so the client sees that bytes are missing.
         Body::from_stream(stream::try_unfold(reader, |mut reader| async move {
             let piece = reader.next().await?;
@@ -99,22 +109,28 @@ async fn write_result(
     let hash = hash(&name)?;
     cache.check_update()?;
     said_size(&headers)?;
-    let mut body = body.into_data_stream();
-    let mut message = BytesMut::new();
-    while let Some(bytes) = next(&cache, &mut body).await? {
-        if message.len() + bytes.len() > MAX_RESULT {
-            let why = format!("a result may have {MAX_RESULT} bytes at most");
-            return Err(Refusal(StatusCode::PAYLOAD_TOO_LARGE, why));
-        }
-        message.extend_from_slice(&bytes);
-    }
-    let result = StoredResult::new(message.freeze()).map_err(invalid)?;
+    let message = collect(&cache, body, MAX_RESULT).await?;
+    let result = StoredResult::new(message).map_err(invalid)?;
     cache.storage().results.put(&hash, result).await?;
     Ok(StatusCode::OK)
 }
 
+/// Takes all bytes of an upload.
+pub(super) async fn collect(cache: &Cache, body: Body, most: usize) -> Result<Bytes, Refusal> {
+    let mut body = body.into_data_stream();
+    let mut all = BytesMut::new();
+    while let Some(bytes) = next(cache, &mut body).await? {
+        if all.len() + bytes.len() > most {
+            let limit = most as u64;
+            return Err(StorageError::TooLarge { limit }.into());
+        }
+        all.extend_from_slice(&bytes);
+    }
+    Ok(all.freeze())
+}
+
 /// Returns the size that the client gives, if it does. Nothing is ever decompressed.
-fn said_size(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
+pub(super) fn said_size(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
     let encoding = headers.get(CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding != "identity") {
         return Err(Status::unimplemented("compressed blobs are not offered").into());

@@ -1,10 +1,11 @@
 //! The cache that clients see: the services of the Remote Execution API over a [`Storage`], and the
-//! simple HTTP cache of Bazel.
+//! simple HTTP cache of Bazel and others.
 //!
 //! [`Storage`]: crate::storage::Storage
 
 mod byte_stream;
 mod content;
+mod files;
 mod http;
 mod resource_name;
 mod service;

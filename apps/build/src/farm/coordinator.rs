@@ -194,12 +194,17 @@ impl Farm {
     }
 
     /// Returns a wait for the operation of that name, if it is pending or ended a moment ago. One
-    /// that is not known, as from an earlier life of the coordinator, becomes that of its action,
-    /// if the action is pending or its result is in the cache.
+    /// that is not known, as from an earlier life of the coordinator, goes on as if its action were
+    /// asked for now; a client that retries seldom may have no other try left. Returns `None` if
+    /// the action cannot be found.
     ///
     /// # Errors
-    /// If the storage cannot be read.
-    pub async fn operation(&self, name: &str) -> Result<Option<Executing>, Failure> {
+    /// As [`Farm::execute`].
+    pub async fn operation(
+        &self,
+        name: &str,
+        invocation: &Invocation,
+    ) -> Result<Option<Executing>, Failure> {
         let Some(action) = action_of(name) else {
             return Ok(None);
         };
@@ -208,9 +213,12 @@ impl Farm {
             let run = runs.named.get(name).or_else(|| runs.pending.get(&action));
             run.map(|run| Executing::new(Arc::clone(run), false))
         };
-        match known {
-            Some(executing) => Ok(Some(executing)),
-            None => self.cached(action).await,
+        if known.is_some() {
+            return Ok(known);
+        }
+        match self.execute(action, false, invocation).await {
+            Err(failure) if failure.missing == [action] => Ok(None),
+            executing => executing.map(Some),
         }
     }
 

@@ -45,9 +45,14 @@ impl Shared {
         self.builds.count(End::from(&outcome));
         run.complete(&self.builds, outcome);
         self.runs().forget(&run);
-        // A client that lost its connection just now may ask for it.
-        sleep(self.config.abandoned_after).await;
-        self.runs().named.remove(&run.name);
+        // A client that lost its connection just now may ask for it. A coordinator that ends
+        // meanwhile does not keep its storage for that.
+        let (later, shared) = (self.config.abandoned_after, Arc::downgrade(&self));
+        drop(self);
+        sleep(later).await;
+        if let Some(shared) = shared.upgrade() {
+            shared.runs().named.remove(&run.name);
+        }
     }
 
     /// Notes, for people, the times of an action, and that it failed, if so.

@@ -77,8 +77,9 @@ impl execution_server::Execution for ExecutionService {
         &self,
         request: Request<WaitExecutionRequest>,
     ) -> Result<Response<Operations>, Status> {
+        let invocation = Invocation::new(&metadata(request.metadata()), 0);
         let name = request.into_inner().name;
-        let found = self.farm.operation(&name).await;
+        let found = self.farm.operation(&name, &invocation).await;
         let found = found.map_err(|failure| Status::new(failure.code, failure.message))?;
         // A client then asks for the action anew.
         let unknown = || Status::not_found(format!("there is no operation {name:?}"));

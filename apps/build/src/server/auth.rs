@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue};
 use subtle::ConstantTimeEq as _;
 use tonic::{Code, Status};
 
@@ -117,7 +117,7 @@ impl Tokens {
         let (reads, works) = if is_grpc(request.headers()) {
             (READS.contains(&path), WORKS.contains(&path))
         } else {
-            let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+            let reads = matches!(request.method().as_str(), "GET" | "HEAD" | "PROPFIND");
             (reads, false)
         };
         let (allowed, allows) = match (all, working, reading) {

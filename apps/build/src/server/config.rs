@@ -15,7 +15,8 @@ use crate::storage::{Limits, Location};
 /// The settings of a server: the options of `filch-build serve`.
 #[derive(Debug, Clone, Args)]
 pub struct Config {
-    /// The address to listen on, for gRPC and HTTP together; port 0 is any free one
+    /// The address to listen on, for gRPC and HTTP together; port 0 is any free one. If systemd
+    /// passes a socket, that is taken
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8980")]
     pub listen: SocketAddr,
     /// Listen on an address that others reach though there is no token or no TLS: whoever reaches

@@ -61,7 +61,8 @@ async fn unknown(request: Request) -> Response {
         let path = request.uri().path();
         return Status::unimplemented(format!("there is no method {path}")).into_http();
     }
-    let text = "there is nothing here; see /status; the cache is at /ac/HASH and /cas/HASH\n";
+    let text = "there is nothing here; see /status; the cache is at /ac/HASH, /cas/HASH and \
+                /files/NAME\n";
     (StatusCode::NOT_FOUND, text).into_response()
 }
 

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::middleware::from_fn_with_state;
+use listenfd::ListenFd;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout_at};
@@ -23,21 +24,31 @@ use crate::storage::{Location, Storage, StorageError};
 pub struct Server;
 
 impl Server {
-    /// Starts one. It answers as soon as this returns.
+    /// Starts one. It answers as soon as this returns. It takes the socket that a service manager
+    /// has passed to this process, if any, in place of listening on an address itself.
     ///
     /// # Errors
     /// If it cannot use its storage, its certificate or its address.
     pub async fn start(config: Config) -> Result<Running, StartError> {
-        let is_open = config.tokens.is_none() || config.certificate.is_none();
-        if is_open && !config.listen.ip().is_loopback() && !config.insecure {
-            return Err(StartError::Insecure(config.listen));
-        }
-        let tls = config.certificate.as_ref().map(tls::acceptor).transpose()?;
         let refuse = |error| StartError::Listen {
             address: config.listen,
             error,
         };
-        let listener = TcpListener::bind(config.listen).await.map_err(refuse)?;
+        let passed = ListenFd::from_env().take_tcp_listener(0).map_err(refuse)?;
+        let passed_at = passed.as_ref().map(std::net::TcpListener::local_addr);
+        let listen = passed_at.unwrap_or(Ok(config.listen)).map_err(refuse)?;
+        let is_open = config.tokens.is_none() || config.certificate.is_none();
+        if is_open && !listen.ip().is_loopback() && !config.insecure {
+            return Err(StartError::Insecure(listen));
+        }
+        let tls = config.certificate.as_ref().map(tls::acceptor).transpose()?;
+        let listener = match passed {
+            Some(passed) => passed
+                .set_nonblocking(true)
+                .and_then(|()| TcpListener::from_std(passed)),
+            None => TcpListener::bind(listen).await,
+        };
+        let listener = listener.map_err(refuse)?;
         let address = listener.local_addr().map_err(refuse)?;
         let storage = Storage::open(&config.storage, config.limits).await;
         let storage = storage.map_err(|error| StartError::Storage {

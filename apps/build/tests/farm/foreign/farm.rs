@@ -1,11 +1,14 @@
 //! The farm as people run it: a coordinator and workers, each a separate process.
 
 use std::fs;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use openmetrics_parser::OpenMetricsValue;
 use openmetrics_parser::openmetrics::parse_openmetrics;
+use tempfile::TempDir;
 
 use crate::program::{Program, wait_for};
 
@@ -17,7 +20,13 @@ pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 
 #[derive(Debug)]
 pub(crate) struct Farm {
-    _server: Program,
+    /// None while it is killed.
+    server: Option<Program>,
+    /// The folder of what it stores.
+    folder: TempDir,
+    options: Vec<String>,
+    /// The socket that it is given, if any.
+    pub(crate) socket: Option<TcpListener>,
     token: Option<PathBuf>,
     /// `127.0.0.1:PORT`
     pub(crate) address: String,
@@ -37,18 +46,49 @@ impl Farm {
     }
 
     fn with(token: Option<PathBuf>, options: &[&str]) -> Self {
-        let (server, address) = Program::coordinator(|folder| {
-            let mut command = program("serve", token.as_deref());
-            command.args(["--listen", "127.0.0.1:0", "--storage"]);
-            command.arg(format!("disk:{}", folder.join("stored").display()));
-            command.args(options);
-            command
-        });
-        Self {
-            _server: server,
+        let mut farm = Self {
+            server: None,
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            options: options.iter().map(ToString::to_string).collect(),
+            socket: None,
             token,
-            address: address.to_string(),
+            address: "127.0.0.1:0".to_owned(),
+        };
+        farm.restart();
+        farm
+    }
+
+    /// Gives the coordinator a socket from now on, as systemd does.
+    pub(crate) fn hold_socket(&mut self) {
+        self.kill();
+        self.socket = Some(TcpListener::bind(&self.address).expect("its port is free"));
+        self.restart();
+    }
+
+    /// Kills the coordinator, as a crash would end it.
+    pub(crate) fn kill(&mut self) {
+        self.server = None;
+    }
+
+    /// Starts the coordinator again, at its address, with what it has stored.
+    pub(crate) fn restart(&mut self) {
+        let mut command = program("serve", self.token.as_deref());
+        command.args(["--listen", &self.address, "--storage"]);
+        command.arg(format!("disk:{}", self.folder.path().display()));
+        command.args(&self.options);
+        let mut stdin = Stdio::null();
+        if let Some(socket) = &self.socket {
+            let socket = socket.try_clone().expect("a copy of the socket");
+            stdin = OwnedFd::from(socket).into();
+            let pass = "exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$@\"";
+            let mut passing = Command::new("/bin/sh");
+            passing.args(["-c", pass, "sh"]).arg(command.get_program());
+            passing.args(command.get_args());
+            command = passing;
         }
+        let (server, address) = Program::coordinator_with(stdin, |_| command);
+        self.server = Some(server);
+        self.address = address.to_string();
     }
 
     /// Starts a worker of that name, which other workers can reach.

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use super::farm::{Farm, TOKEN};
 use crate::installed;
@@ -45,21 +44,15 @@ fn moon_finds_what_it_stored() {
     let farm = Farm::with_token(folder.path(), &["--instance", INSTANCE]);
     write(&workspace, &farm.address);
     let run = |program: &Path, arguments: &[&str], token: &str| {
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(&workspace).env_clear();
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
         // moon compiles its plug-ins there, which takes seconds.
-        command.env("HOME", installed::folder().join("moon"));
+        let mut command = installed::command(program, &installed::folder().join("moon"));
+        command.args(arguments).current_dir(&workspace);
         command.env("FARM_TOKEN", token);
         for person in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{person}_NAME"), "test");
             command.env(format!("GIT_{person}_EMAIL"), "test");
         }
-        let output = command.output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let log = text(&output.stdout) + &text(&output.stderr);
-        assert!(output.status.success(), "{log}");
-        log
+        installed::said(&mut command)
     };
     fs::create_dir_all(installed::folder().join("moon")).unwrap();
     run(&git, &["init", "--quiet"], "");

@@ -11,7 +11,6 @@ use filch_build::server::{Config, Server, Tokens};
 use rustix::process::Signal;
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
-use tonic::Code;
 
 use super::together::until;
 use crate::client::{Client, coordinator, soon};
@@ -80,7 +79,8 @@ async fn a_coordinator_that_is_killed_comes_back_with_its_cache_and_its_workers(
     let client = Client::new(address).await;
     let done = client.script("echo done", &[], &[]).await;
     assert_eq!(client.result(done).await.stdout_raw, b"done\n");
-    let mut operations = client.begin("sleep 1000").await;
+    let turn = pipe(folders.path(), "turn");
+    let mut operations = client.begin(&format!("cat {turn}")).await;
     let name = operations.stage(Value::Executing).await.name;
     coordinator.signal(Signal::KILL);
     coordinator.wait().await;
@@ -88,11 +88,13 @@ async fn a_coordinator_that_is_killed_comes_back_with_its_cache_and_its_workers(
     let (_coordinator, again) = separate(&address.to_string(), &storage).await;
     assert_eq!(again, address);
     let client = Client::new(address).await;
-    assert_eq!(client.wait(&name).await.unwrap_err().code(), Code::NotFound);
+    let mut operations = client.wait(&name).await.unwrap();
     assert!(client.run(done).await.cached_result);
     // The worker comes back by itself, with its slot free.
-    let next = client.sh("echo next", &[]).await;
-    assert_eq!(next.stdout_raw, b"next\n");
+    operations.stage(Value::Executing).await;
+    let write = spawn_blocking(move || fs::write(turn, "turn\n"));
+    soon(write).await.unwrap().unwrap();
+    assert_eq!(operations.result().await.stdout_raw, b"turn\n");
 }
 
 #[tokio::test]
