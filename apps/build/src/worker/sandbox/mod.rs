@@ -24,6 +24,7 @@
 mod cgroup;
 #[cfg(target_os = "linux")]
 mod launcher;
+mod message;
 mod pool;
 #[cfg(target_os = "linux")]
 mod root;
@@ -49,8 +50,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::task;
 
 use self::cgroup::{Cgroup, Cgroups};
+use self::message::{Order, Report, Setup, frame};
 pub(super) use self::pool::{Pool, Room};
-use super::command as action;
 use super::error::RunError;
 use super::process::{self, Ended, Streams, spawn};
 use super::runner::Limits;
@@ -324,104 +325,4 @@ pub fn launch() -> ExitCode {
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
-}
-
-/// The sandbox that a launcher and its init make.
-#[derive(Clone, PartialEq, Message)]
-struct Setup {
-    /// The action's folder.
-    #[prost(bytes = "vec", tag = "1")]
-    folder: Vec<u8>,
-    #[prost(bytes = "vec", repeated, tag = "2")]
-    visible: Vec<Vec<u8>>,
-    #[prost(bytes = "vec", repeated, tag = "3")]
-    hidden: Vec<Vec<u8>>,
-    #[prost(bytes = "vec", optional, tag = "4")]
-    cgroup: Option<Vec<u8>>,
-    /// True if the action has another user.
-    #[prost(bool, tag = "5")]
-    gives: bool,
-    #[prost(bool, tag = "6")]
-    has_network: bool,
-    #[prost(uint64, tag = "7")]
-    memory: u64,
-    /// The most bytes that a process allocates, if there is no control group.
-    #[prost(uint64, optional, tag = "8")]
-    data: Option<u64>,
-    #[prost(uint64, tag = "9")]
-    processes: u64,
-    #[prost(uint64, tag = "10")]
-    file_size: u64,
-    #[prost(uint64, tag = "11")]
-    open_files: u64,
-}
-
-/// The program that is run in a sandbox.
-#[derive(Clone, PartialEq, Message)]
-struct Order {
-    /// Without any, nothing is run.
-    #[prost(string, repeated, tag = "1")]
-    arguments: Vec<String>,
-    /// As `NAME=VALUE`.
-    #[prost(string, repeated, tag = "2")]
-    environment: Vec<String>,
-    /// Relative to the action's folder.
-    #[prost(string, tag = "3")]
-    directory: String,
-}
-
-impl Order {
-    fn new(command: &action::Command) -> Self {
-        let variables = command.environment.iter();
-        Self {
-            arguments: command.arguments.clone(),
-            environment: variables
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect(),
-            directory: command.directory.clone(),
-        }
-    }
-}
-
-/// The report of a launcher or an init.
-#[derive(Clone, PartialEq, Message)]
-struct Report {
-    /// The exit code of the action, if it was run.
-    #[prost(int32, optional, tag = "1")]
-    exit_code: Option<i32>,
-    /// The failed step, if it was not; none if that is the start of the program.
-    #[prost(string, optional, tag = "2")]
-    step: Option<String>,
-    #[prost(string, tag = "3")]
-    error: String,
-}
-
-impl Report {
-    fn ended(code: i32) -> Self {
-        Self {
-            exit_code: Some(code),
-            ..Self::default()
-        }
-    }
-
-    fn at<E: Into<io::Error>>(step: impl Into<String>) -> impl FnOnce(E) -> Self {
-        let step = Some(step.into());
-        move |error| Self {
-            step,
-            ..Self::not_started(error.into())
-        }
-    }
-
-    fn not_started(error: io::Error) -> Self {
-        Self {
-            error: error.to_string(),
-            ..Self::default()
-        }
-    }
-}
-
-/// Puts its length before a message.
-fn frame(message: &impl Message) -> Vec<u8> {
-    let bytes = message.encode_to_vec();
-    [&bytes.len().to_ne_bytes()[..], &bytes].concat()
 }
