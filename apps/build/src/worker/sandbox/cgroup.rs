@@ -107,3 +107,30 @@ impl Drop for Cgroup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::mem::forget;
+
+    use super::Cgroups;
+
+    /// Where no group can be made, it tests nothing, and says so.
+    #[test]
+    fn groups_of_an_earlier_life_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(first) = Cgroups::find(folder.path()) else {
+            println!("no control group can be made here");
+            return;
+        };
+        let left = first.next(1 << 30).unwrap();
+        let limit = fs::read_to_string(left.folder.join(first.limit)).unwrap();
+        assert_eq!(limit.trim(), (1 << 30).to_string());
+        let of_another = tempfile::tempdir().unwrap();
+        assert!(Cgroups::find(of_another.path()).is_some() && left.folder.exists());
+        let place = left.folder.clone();
+        // Its worker was killed.
+        forget(left);
+        assert!(Cgroups::find(folder.path()).is_some() && !place.exists());
+    }
+}
