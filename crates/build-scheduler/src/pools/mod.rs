@@ -49,8 +49,8 @@ impl<W, J> Pool<W, J> {
     }
 }
 
-/// The pools of equal workers, each with a content `W`, and the jobs `J` that wait for them: a queue
-/// before several schedulers, without threads, clock or I/O.
+/// The pools of equal workers, each with a content `W`, and the jobs `J` that wait for them. Uses
+/// neither threads nor a clock.
 ///
 /// A pool has a few jobs more than its workers run, so that its scheduler has a choice. All others
 /// are in the queue. The next one has the best priority; among equals, it is of the invocation

@@ -78,8 +78,8 @@ fn simulate_all(
             Err(ended) => {
                 let (waiting, jobs) = (graph.jobs() - ended, graph.jobs());
                 Err(format!(
-                    "with the policy `{kind}`, {waiting} of {jobs} jobs wait for ever: a job needs a \
-                     worker that fits, and if none is near, a timeout that ends"
+                    "with the policy `{kind}`, {waiting} of {jobs} jobs wait for ever: each needs \
+                     a worker that fits, and if none is near, a timeout that ends"
                 ))
             }
         }

@@ -17,7 +17,7 @@ struct Seat {
     /// The part of the worker's platform that is free.
     left: Platform,
     has_asked: bool,
-    /// A job that waits for room. Nothing else is picked meanwhile: a large one would wait for ever.
+    /// A job that waits for room. Nothing else is picked meanwhile, lest a large one starve.
     next: Option<Job>,
 }
 

@@ -210,7 +210,8 @@ proptest! {
         let setup = Setup {
             workers: 3, slots: 2, link: free, cached: 0.0, seed: shape.seed,
         };
-        let case = Case { shape, setup, waits: Config::new(Duration::ZERO, Duration::ZERO).seed(shape.seed) };
+        let waits = Config::new(Duration::ZERO, Duration::ZERO).seed(shape.seed);
+        let case = Case { shape, setup, waits };
         let graph = Graph::generate(&[shape]);
         let expected = u64::from(shape.jobs).div_ceil(6) * 1_000_000_000;
         for kind in [Kind::Filch, Kind::Fifo, Kind::AlwaysWait, Kind::NearFirst] {
