@@ -17,10 +17,8 @@ pub(crate) enum Command {
     /// an input that it has, and a job that no worker is near to does not wait; always wait, which
     /// is near first without timeouts.
     ///
-    /// With --farm, the jobs first go through the queue of filch's farm, by their platforms, CPUs,
-    /// memory, priorities and turns; FIFO knows no priorities and no turns. A table then has the
-    /// makespan, the waits and the share of CPUs of each invocation and each pool. All invocations
-    /// are asked for at the begin, in the order of the file.
+    /// With --farm, jobs go through the queue of filch's farm first; FIFO knows no
+    /// priorities and no turns. A table has the figures of each invocation and each pool.
     ///
     /// The table has the time of the build (makespan), its ratio to the lower bound, the shares of
     /// inputs and bytes that were where they were needed, the transfers, and the times that jobs

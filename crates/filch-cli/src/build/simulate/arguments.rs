@@ -131,10 +131,11 @@ impl Arguments {
     pub(super) fn setup(&self) -> Setup {
         let workers = if self.quick { 100 } else { 1_000 };
         let pools = self.farm.iter().flat_map(|farm| &farm.pools);
+        let most = pools.map(Group::cpus).max();
         let of_farm = self.farm.as_ref().map(|farm| sum(&farm.pools));
         Setup {
             workers: of_farm.or(self.workers).unwrap_or(workers),
-            slots: pools.map(Group::cpus).max().unwrap_or(self.slots),
+            slots: most.map_or(self.slots, |cpus| cpus as u32),
             link: Link {
                 latency: self.latency,
                 bandwidth: self.bandwidth * MB,

@@ -71,7 +71,7 @@ fn shares(kind: Kind, farm: &Setting, outcome: &Outcome) -> Vec<Vec<String>> {
         let pool = workers[record.worker as usize];
         for whose in [("invocation", &*job.name), ("pool", &pool.name)] {
             let (busy, records) = of.entry(whose).or_default();
-            *busy += (record.end - record.start) * u64::from(job.cpus());
+            *busy += (record.end - record.start) * job.cpus();
             records.push(*record);
         }
     }
@@ -79,7 +79,7 @@ fn shares(kind: Kind, farm: &Setting, outcome: &Outcome) -> Vec<Vec<String>> {
         let own = workers
             .iter()
             .filter(|it| what != "pool" || it.name == name);
-        let cpus: u64 = own.map(|it| u64::from(it.cpus())).sum();
+        let cpus: u64 = own.map(|it| it.cpus()).sum();
         let used = 100.0 * busy as f64 / (cpus * makespan(outcome).max(1)) as f64;
         let end = records.iter().map(|record| record.end).max();
         let waits = Waits::of(&records);

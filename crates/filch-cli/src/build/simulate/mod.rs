@@ -30,7 +30,7 @@ use farm::Link;
 use figures::Figures;
 use graph::{Graph, Time};
 use policy::{Kind, Policy, Pooled};
-use setting::Setting;
+use setting::{Setting, members};
 use simulation::{Setup, simulate};
 
 /// Simulates all policies.
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report, String> {
         waits,
         inputs: graph.all_inputs().0 as f64 / f64::from(graph.jobs()),
         ratio,
-        bounds: bounds(&graph, &setup),
+        bounds: bounds(&graph, &setup, farm),
         policies: simulate_all(&graph, &setup, waits, farm)?,
     })
 }
@@ -102,11 +102,14 @@ fn ratio(graph: &Graph, link: Link) -> f64 {
 }
 
 /// Returns the lower bounds of the makespan. A result that is cached may take no time.
-fn bounds(graph: &Graph, setup: &Setup) -> graph::Bounds {
+fn bounds(graph: &Graph, setup: &Setup, farm: Option<&Setting>) -> graph::Bounds {
     let mut run: Vec<Time> = (0..graph.jobs()).map(|job| graph.run(job)).collect();
     for (job, _) in setup.cached_results(graph.jobs()) {
         run[job as usize] = 0;
     }
-    let slots = u64::from(setup.workers) * u64::from(setup.slots);
+    let slots = match farm {
+        None => u64::from(setup.workers) * u64::from(setup.slots),
+        Some(farm) => members(&farm.pools).iter().map(|it| it.cpus()).sum(),
+    };
     graph.bounds(slots, |job| run[job as usize])
 }

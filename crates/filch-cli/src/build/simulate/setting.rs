@@ -25,7 +25,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub(super) fn cpus(&self) -> u32 {
+    pub(super) fn cpus(&self) -> u64 {
         self.cpus.map_or(1, |cpus| cpus.get().into())
     }
 
@@ -33,7 +33,7 @@ impl Group {
     pub(super) fn platform(&self, memory: u64) -> Platform {
         Platform {
             properties: self.properties.clone().into_iter().collect(),
-            cpus: 1000 * u64::from(self.cpus()),
+            cpus: 1000 * self.cpus(),
             memory: self.memory.map_or(memory, |gib| u64::from(gib) << 30),
         }
     }
@@ -55,8 +55,7 @@ impl Setting {
             layers: shape.layers.min(jobs),
             ..shape
         };
-        let invocations = self.invocations.iter();
-        invocations.map(|group| of(group.number)).collect()
+        self.invocations.iter().map(|it| of(it.number)).collect()
     }
 }
 

@@ -57,8 +57,8 @@ impl Pooled {
                 needs: Arc::new(group.platform(0)),
                 invocation: invocation.into(),
             };
-            let place = (Arc::new(rank), 0);
-            all.jobs.extend(repeat_n(place, group.number as usize));
+            all.jobs
+                .extend(repeat_n((Arc::new(rank), 0), group.number as usize));
         }
         all
     }
@@ -124,8 +124,9 @@ impl Policy for Pooled {
     }
 
     fn gained(&mut self, worker: Worker, new: Job, moment: &mut Moment<'_, '_>) {
-        let pool = self.seats[worker as usize].pool;
-        self.tell(pool, moment, |it, moment| it.gained(worker, new, moment));
+        self.tell(self.seats[worker as usize].pool, moment, |it, moment| {
+            it.gained(worker, new, moment);
+        });
     }
 
     fn next_deadline(&self) -> Option<Time> {

@@ -166,7 +166,7 @@ fn check(kind: Kind, case: &Case, run: fn(Kind, &Graph, &Case) -> Outcome) {
         "{kind}"
     );
     assert!(
-        makespan(&outcome) >= bounds(&graph, setup).least(),
+        makespan(&outcome) >= bounds(&graph, setup, None).least(),
         "{kind}"
     );
     assert!(outcome.moved.inputs <= outcome.needed.inputs, "{kind}");
