@@ -37,28 +37,6 @@ pub(crate) async fn read_batch(
 }
 
 #[tokio::test]
-async fn a_wrong_blob_of_a_batch_is_refused_alone() {
-    let server = start().await;
-    let right = Digest::of(b"right");
-    let wrong = Digest::of(b"other");
-    let longer = Digest::from_hash(*Digest::of(b"longer").hash(), 7);
-    let shorter = Digest::from_hash(*Digest::of(b"shorter").hash(), 2);
-    let blobs: [(_, &[u8]); 4] = [
-        (wrong, b"bytes"),
-        (right, b"right"),
-        (longer, b"longer"),
-        (shorter, b"shorter"),
-    ];
-    let bad = Code::InvalidArgument as i32;
-    assert_eq!(codes(&server, &blobs).await, [bad, 0, bad, bad]);
-    assert!(server.has(right).await);
-    let (longer_too, wrong_too) = (Digest::of(b"longer"), Digest::of(b"bytes"));
-    let all = vec![wrong, longer, shorter, longer_too, wrong_too];
-    assert_eq!(server.missing(all.clone()).await.unwrap(), all);
-    server.temporary_files(0).await;
-}
-
-#[tokio::test]
 async fn compression_is_refused() {
     let server = start().await;
     let mut request = batch(&[(Digest::of(b"x"), b"x")]);
