@@ -17,7 +17,8 @@ pub struct Config {
     /// worker may have. Not set by default: then a job waits for workers that may never come, and a
     /// worker picks from a random one of its queues.
     ///
-    /// With it, a job that no worker is near to is passed over while each worker has others.
+    /// With it, a job that no worker is near to is passed over while each worker has others. One
+    /// pick of 32 takes the first that any worker may have.
     pub near_first: bool,
     /// The seed of the random numbers by which a worker picks one of its queues.
     pub seed: u64,

@@ -11,6 +11,7 @@ mod job;
 mod machine;
 mod picking;
 mod planner;
+mod pools;
 mod scheduler;
 mod shared;
 
@@ -23,4 +24,5 @@ pub use picking::{Canceller, Picking};
 pub use planner::{
     AlreadyPending, Counts, Grant, PickId, Planner, Queues, Removed, Sink, WorkerId,
 };
+pub use pools::{Platform, Pool, Pools, Properties, Rank};
 pub use scheduler::Scheduler;

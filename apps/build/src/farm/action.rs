@@ -5,13 +5,14 @@ use std::num::NonZero;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use filch_build_scheduler::Platform;
 use filch_sync::lock;
 use lru::LruCache;
 use prost::Message;
 use tonic::Code;
 
 use super::failure::Failure;
-use super::platform::Platform;
+use super::platform::needs_of;
 use crate::digest::Digest;
 use crate::reapi::{Action, Command, Directory, platform_of};
 use crate::storage::{Blobs, StorageError};
@@ -74,7 +75,7 @@ pub(super) async fn prepare(
         Err(StorageError::Missing(blob)) => missing.push(blob),
         Err(error) => return Err(error.into()),
     }
-    let needs = Arc::new(Platform::of(asks.as_ref())?);
+    let needs = Arc::new(needs_of(asks.as_ref())?);
     let mut inputs = Inputs::default();
     inputs.walk(blobs, folders, root, &mut messages).await?;
     missing.append(&mut inputs.missing);

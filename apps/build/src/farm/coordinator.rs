@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use filch_build_scheduler::Config;
+use filch_build_scheduler::{Config, Properties};
 use filch_sync::lock;
 use filch_timers::Timers;
 use lru::LruCache;
@@ -18,7 +18,6 @@ use super::action::{Folders, MOST_FOLDERS};
 use super::builds::{Builds, End, Invocation, Times};
 use super::execution::Executing;
 use super::failure::Failure;
-use super::platform::Properties;
 use super::queue::Queue;
 use super::run::{Run, Stage};
 use super::snapshot::Snapshot;

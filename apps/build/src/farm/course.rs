@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use filch_build_scheduler::Job;
+use filch_build_scheduler::{Job, Rank};
 use tokio::time::sleep;
 use tonic::Code;
 
@@ -13,7 +13,6 @@ use super::action::prepare;
 use super::builds::End;
 use super::coordinator::Shared;
 use super::failure::{Failure, contained};
-use super::pools::Rank;
 use super::run::{Outcome, Run, Work};
 use super::snapshot::Failed;
 use crate::digest::Digest;

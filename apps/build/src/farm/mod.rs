@@ -29,6 +29,6 @@ pub use builds::{Invocation, Times};
 pub use coordinator::{Farm, FarmConfig};
 pub use execution::{Executing, ExecutionService};
 pub use failure::Failure;
-pub use platform::{Platform, Properties};
+pub use filch_build_scheduler::{Platform, Properties};
 pub use run::{Outcome, Stage};
 pub use snapshot::{Actions, Build, Failed, Lost, Running, Snapshot, Worker};

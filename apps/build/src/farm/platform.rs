@@ -1,24 +1,9 @@
-//! Platforms: what workers announce, and what actions ask for.
+//! The needs of actions, in the words of several clients.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use filch_build_scheduler::Platform;
 
 use super::failure::Failure;
 use crate::reapi;
-
-/// The properties of a platform. A name may have several values.
-pub type Properties = BTreeSet<(String, String)>;
-
-/// The platform that a worker has, or that an action asks for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Platform {
-    /// The properties.
-    pub properties: Properties,
-    /// Thousandths of a CPU.
-    pub cpus: u64,
-    /// Bytes of memory. [`u64::MAX`] for a worker that does not say: then they are not counted.
-    pub memory: u64,
-}
 
 /// The names of the properties that ask for CPUs, and for memory in units of so many bytes: those
 /// that clients of `BuildBuddy`, `Buildfarm` and `NativeLink` send.
@@ -29,35 +14,27 @@ const MEMORY: [(&str, f64); 3] = [
     ("memory_kb", 1024.0),
 ];
 
-impl Platform {
-    /// Reads the needs of an action; it takes a CPU if it does not say.
-    pub(super) fn of(asked: Option<&reapi::Platform>) -> Result<Self, Failure> {
-        let mut needs = Self::default();
-        for property in asked.iter().flat_map(|asked| &asked.properties) {
-            let (name, value) = (property.name.as_str(), property.value.as_str());
-            let number = |unit| {
-                let why = format!("{name}={value} is no number of CPUs or of bytes");
-                amount(value, unit).ok_or_else(|| Failure::invalid(&why))
-            };
-            if CPUS.contains(&name) {
-                needs.cpus = needs.cpus.max(number(1000.0)?);
-            } else if let Some(&(_, unit)) = MEMORY.iter().find(|(known, _)| *known == name) {
-                needs.memory = needs.memory.max(number(unit)?);
-            } else {
-                needs.properties.insert((name.to_owned(), value.to_owned()));
-            }
+/// Reads the needs of an action; it takes a CPU if it does not say.
+pub(super) fn needs_of(asked: Option<&reapi::Platform>) -> Result<Platform, Failure> {
+    let mut needs = Platform::default();
+    for property in asked.iter().flat_map(|asked| &asked.properties) {
+        let (name, value) = (property.name.as_str(), property.value.as_str());
+        let number = |unit| {
+            let why = format!("{name}={value} is no number of CPUs or of bytes");
+            amount(value, unit).ok_or_else(|| Failure::invalid(&why))
+        };
+        if CPUS.contains(&name) {
+            needs.cpus = needs.cpus.max(number(1000.0)?);
+        } else if let Some(&(_, unit)) = MEMORY.iter().find(|(known, _)| *known == name) {
+            needs.memory = needs.memory.max(number(unit)?);
+        } else {
+            needs.properties.insert((name.to_owned(), value.to_owned()));
         }
-        if needs.cpus == 0 {
-            needs.cpus = 1000;
-        }
-        Ok(needs)
     }
-
-    /// Returns true if a worker with this platform, and nothing else to do, may run the action.
-    pub(super) fn fits(&self, needs: &Self) -> bool {
-        let is_there = needs.properties.is_subset(&self.properties);
-        is_there && needs.cpus <= self.cpus && needs.memory <= self.memory
+    if needs.cpus == 0 {
+        needs.cpus = 1000;
     }
+    Ok(needs)
 }
 
 /// Parses a number, as `500m`, `1.5GB` or `2GiB`, of so large units.
@@ -77,25 +54,11 @@ fn amount(text: &str, unit: f64) -> Option<u64> {
     (amount > 0.0 && amount < 1e18).then_some(amount as u64)
 }
 
-impl fmt::Display for Platform {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = self.properties.iter();
-        let mut parts: Vec<_> = named
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        if self.cpus > 0 {
-            parts.push(format!("{} CPUs", self.cpus as f64 / 1000.0));
-        }
-        if self.memory > 0 && self.memory < u64::MAX {
-            parts.push(format!("{} MiB", self.memory.div_ceil(1 << 20)));
-        }
-        f.write_str(&parts.join(" "))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Platform, Properties};
+    use filch_build_scheduler::{Platform, Properties};
+
+    use super::needs_of;
     use crate::reapi;
     use crate::reapi::platform::Property;
 
@@ -105,7 +68,7 @@ mod tests {
             value: value.to_owned(),
         };
         let properties = asked.iter().map(property).collect();
-        Platform::of(Some(&reapi::Platform { properties })).ok()
+        needs_of(Some(&reapi::Platform { properties })).ok()
     }
 
     #[test]

@@ -1,20 +1,14 @@
 //! The queue of actions, and the pools of equal workers to which it gives them.
-//!
-//! A pool has a few actions more than its workers run, so that its scheduler has a choice. All
-//! others are in the queue. The next one has the best priority; among equals, it is of the
-//! invocation whose turn was longest ago.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use filch_build_scheduler::{Config, Scheduler};
+use filch_build_scheduler::{self as scheduler, Config, Platform, Properties, Rank, Scheduler};
 use filch_sync::lock;
 use filch_timers::Timers;
 use tokio::sync::oneshot;
 
 use super::failure::Failure;
-use super::platform::{Platform, Properties};
-use super::pools::{Members, Pool, Rank, State};
+use super::pools::{Entered, Known, Pool, State};
 use super::run::Run;
 use super::workers::Roster;
 use crate::digest::Digest;
@@ -67,9 +61,11 @@ impl Queue {
             if let Some(refusal) = state.refusal(&rank.needs, &self.expected) {
                 return Err(refusal);
             }
-            let number = state.next();
-            let waiting = state.waiting.entry(rank.clone()).or_default();
-            waiting.insert(number, (Arc::clone(run), give));
+            let entered = Entered {
+                run: Arc::clone(run),
+                give: Some(give),
+            };
+            let number = state.queue.enter(rank.clone(), entered);
             state.give();
             Place {
                 queue: self,
@@ -89,23 +85,19 @@ impl Queue {
     pub(super) fn join(&self, platform: Platform, slots: usize) -> Arc<Pool> {
         let mut state = self.lock();
         let platform = Arc::new(platform);
-        let old = state.pools.remove(&platform);
-        let mut members = old.filter(|it| it.workers > 0).unwrap_or_else(|| Members {
-            pool: Arc::new(Pool {
+        let old = state.queue.pools.remove(&platform);
+        let mut members = old.filter(|it| it.workers > 0).unwrap_or_else(|| {
+            let pool = Arc::new(Pool {
                 platform: Arc::clone(&platform),
                 scheduler: Scheduler::new(self.waits, &self.timers),
                 roster: Roster::default(),
-            }),
-            workers: 0,
-            slots: 0,
-            taken: 0,
-            given: BTreeMap::new(),
-            left: 0,
+            });
+            scheduler::Pool::new(Known { pool, left: 0 })
         });
         members.workers += 1;
         members.slots += slots;
-        let pool = Arc::clone(&members.pool);
-        state.pools.insert(platform, members);
+        let pool = Arc::clone(&members.content.pool);
+        state.queue.pools.insert(platform, members);
         // An expected platform may turn out to be smaller than an action hoped.
         state.refuse(&self.expected);
         state.give();
@@ -115,7 +107,7 @@ impl Queue {
     /// Notes that the slots of a worker take actions again, or take none for now.
     pub(super) fn count(&self, pool: &Pool, slots: usize, counts: bool) {
         let mut state = self.lock();
-        if let Some(members) = state.pools.get_mut(&pool.platform) {
+        if let Some(members) = state.queue.pools.get_mut(&pool.platform) {
             match counts {
                 true => members.slots += slots,
                 false => members.slots -= slots,
@@ -129,10 +121,10 @@ impl Queue {
     /// due after a while.
     pub(super) fn leave(&self, pool: &Pool) -> Option<u64> {
         let mut state = self.lock();
-        let number = state.next();
-        let members = state.pools.get_mut(&pool.platform)?;
+        let number = state.queue.next_number();
+        let members = state.queue.pools.get_mut(&pool.platform)?;
         members.workers -= 1;
-        members.left = number;
+        members.content.left = number;
         let is_last = members.workers == 0;
         drop(state);
         if is_last {
@@ -144,9 +136,9 @@ impl Queue {
     /// Forgets a platform to which no worker has come since that departure.
     pub(super) fn forget(&self, platform: &Arc<Platform>, number: u64) {
         let mut state = self.lock();
-        let is_gone = |it: &Members| it.workers == 0 && it.left == number;
-        if state.pools.get(platform).is_some_and(is_gone) {
-            state.pools.remove(platform);
+        let pool = state.queue.pools.get(platform);
+        if pool.is_some_and(|it| it.workers == 0 && it.content.left == number) {
+            state.queue.pools.remove(platform);
             state.refuse(&self.expected);
         }
     }
@@ -161,14 +153,15 @@ impl Queue {
     /// Returns the pools that have workers.
     pub(super) fn pools(&self) -> Vec<Arc<Pool>> {
         let state = self.lock();
-        let pools = state.pools.values().filter(|members| members.workers > 0);
-        pools.map(|members| Arc::clone(&members.pool)).collect()
+        let pools = state.queue.pools.values().filter(|it| it.workers > 0);
+        let pools = pools.map(|it| Arc::clone(&it.content.pool));
+        pools.collect()
     }
 
     /// Returns, for people, the platforms that have no worker.
     pub(super) fn absent(&self) -> Vec<String> {
         let state = self.lock();
-        let gone = state.pools.iter().filter(|(_, it)| it.workers == 0);
+        let gone = state.queue.pools.iter().filter(|(_, it)| it.workers == 0);
         let gone = gone.map(|(platform, _)| platform.to_string());
         let comes = |expected: &&Properties| !expected.is_empty() && state.is_absent(expected);
         let expected = self.expected.iter().filter(comes).cloned();
@@ -184,13 +177,7 @@ impl Queue {
 
     /// Returns the number of actions that wait or run.
     pub(super) fn len(&self) -> usize {
-        let state = self.lock();
-        let given = state
-            .pools
-            .values()
-            .flat_map(|members| members.given.values());
-        let waiting: usize = state.waiting.values().map(BTreeMap::len).sum();
-        waiting + given.map(BTreeMap::len).sum::<usize>()
+        self.lock().queue.jobs()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -201,8 +188,7 @@ impl Queue {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         let mut state = self.queue.lock();
-        state.take(&self.rank, self.number);
-        state.free(&self.rank.needs, self.number);
+        state.queue.remove(&self.rank, self.number);
         state.give();
         drop(state);
         if let Some(pool) = &self.pool {

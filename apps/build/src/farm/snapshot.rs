@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::platform::Platform;
+use filch_build_scheduler::Platform;
+
 use crate::digest::Digest;
 
 /// A snapshot of the farm.

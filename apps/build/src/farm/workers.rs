@@ -6,7 +6,7 @@ use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use filch_build_scheduler::WorkerId;
+use filch_build_scheduler::{Platform, WorkerId};
 use filch_sync::lock;
 use futures_util::{Stream, stream};
 use tokio::sync::mpsc;
@@ -14,7 +14,6 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::coordinator::Farm;
 use super::failure::Failure;
-use super::platform::Platform;
 use super::session::serve;
 use super::snapshot::Worker;
 use crate::digest::Digest;

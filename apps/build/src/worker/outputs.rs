@@ -79,6 +79,12 @@ impl Search {
             let wrong = match (&node, output.kind) {
                 (Node::File(_), Kind::Folder) => Some("a file, not a folder"),
                 (Node::Folder(_), Kind::File) => Some("a folder, not a file"),
+                (Node::Link(_), Kind::Folder) if self.leads(&path, Metadata::is_file) => {
+                    Some("a link to a file, not to a folder")
+                }
+                (Node::Link(_), Kind::File) if self.leads(&path, Metadata::is_dir) => {
+                    Some("a link to a folder, not to a file")
+                }
                 _ => None,
             };
             if let Some(wrong) = wrong {
@@ -157,6 +163,14 @@ impl Search {
         })?;
         check_link(&name.to_string_lossy(), &target).map_err(RunError::Output)?;
         Ok(target)
+    }
+
+    /// Returns true if the link leads to such a node of the action's folder.
+    fn leads(&self, link: &Path, is_such: fn(&Metadata) -> bool) -> bool {
+        let (Ok(root), Ok(target)) = (self.root.canonicalize(), link.canonicalize()) else {
+            return false;
+        };
+        target.starts_with(root) && fs::symlink_metadata(target).is_ok_and(|it| is_such(&it))
     }
 
     fn folder(&mut self, path: &Path) -> Result<Folder, RunError> {

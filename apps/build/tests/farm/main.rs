@@ -4,6 +4,7 @@
 
 mod cache;
 mod client;
+mod conformance;
 mod coordinator;
 mod foreign;
 mod installed;

@@ -25,6 +25,9 @@ use super::random::Random;
 /// The owner of a list that belongs to no worker.
 pub(super) const NOBODY: u32 = u32::MAX;
 
+/// With `near_first`, of so many picks that pass the global queue over, the next one does not.
+const MOST_PASSES: u32 = 31;
+
 pub(super) struct Board<I, J> {
     pub(super) lists: Lists,
     /// Sorted by deadline, since the timeout is the same for all.
@@ -33,6 +36,8 @@ pub(super) struct Board<I, J> {
     pub(super) local: List,
     pub(super) global: List,
     near_first: bool,
+    /// The picks that passed the global queue over since the last one that did not.
+    passes: u32,
     /// A time before which no wait ends.
     pub(super) soonest: u64,
     /// The number of jobs in `cached` and `local`.
@@ -57,6 +62,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             global: lists.add(NOBODY),
             lists,
             near_first,
+            passes: 0,
             soonest: u64::MAX,
             waits: 0,
             artifacts: Artifacts::new(),
@@ -75,12 +81,18 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
 
     /// Returns the first job of one of the worker's three queues that has one: of a random one, or
     /// of the nearest.
-    pub(super) fn first_for(&self, worker: u32, random: &mut Random) -> Option<u32> {
+    pub(super) fn first_for(&mut self, worker: u32, random: &mut Random) -> Option<u32> {
         let worker = &self.workers[worker];
         let firsts = [self.global, worker.own, worker.near].map(|queue| self.lists.first(queue));
         if self.near_first {
             let [global, own, near] = firsts;
-            return own.or(near).or(global);
+            let passes = global.is_some() && own.or(near).is_some() && self.passes < MOST_PASSES;
+            self.passes = if passes { self.passes + 1 } else { 0 };
+            return if passes {
+                own.or(near)
+            } else {
+                global.or(own).or(near)
+            };
         }
         match firsts.iter().flatten().count() {
             0 => None,

@@ -40,6 +40,8 @@ pub(crate) struct Model {
     waiting: BTreeMap<Number, Number>,
     /// The pick that has just come, if there is a job for it: it chooses.
     comes: Option<Number>,
+    /// The picks that passed over a job that any worker may have.
+    passes: u32,
     /// The step in which each job came into each of its queues.
     entries: BTreeMap<(Queue, Id), u64>,
     step: u64,
@@ -158,8 +160,14 @@ impl Model {
         let queues = self.queues_of(worker);
         let mut firsts = queues.map(|queue| self.firsts(queue)).into_iter();
         let is_first = if self.near_first && self.comes.take() == Some(pick) {
-            let nearest = firsts.find(|firsts| !firsts.is_empty());
-            nearest.is_some_and(|firsts| firsts.contains(&id))
+            let [own, near, global] = queues.map(|queue| self.firsts(queue));
+            let nearest = if own.is_empty() { &near } else { &own };
+            let passes = !nearest.is_empty() && !global.is_empty() && self.passes < 31;
+            self.passes = if passes { self.passes + 1 } else { 0 };
+            match passes || global.is_empty() {
+                true => nearest.contains(&id),
+                false => global.contains(&id),
+            }
         } else {
             firsts.any(|firsts| firsts.contains(&id))
         };

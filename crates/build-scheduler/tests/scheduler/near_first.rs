@@ -73,6 +73,22 @@ fn a_pick_that_waits_gets_what_waits_for_nobody_any_more() {
 }
 
 #[test]
+fn a_job_that_nobody_is_near_to_does_not_starve() {
+    let (farm, _clock) = near_first();
+    let w0 = worker(&farm);
+    cache(&farm, w0, "x");
+    let _far = farm.schedule_job(job("far"));
+    let picked = (0..100).map(|_| {
+        let _near = farm.schedule_job(job_on("near", &["x"]));
+        let id = pick(&farm, w0).unwrap();
+        assert_eq!(farm.on_job_complete(w0, id, 0).wait(), Ok(true));
+        assert_eq!(farm.remove_artifact(w0, id).wait(), Ok(true));
+        id
+    });
+    assert_eq!({ picked }.position(|id| id == "far"), Some(31));
+}
+
+#[test]
 fn the_nearest_job_goes_first() {
     let (farm, clock) = near_first();
     let w0 = worker(&farm);

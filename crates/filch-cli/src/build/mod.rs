@@ -17,6 +17,9 @@ pub(crate) enum Command {
     /// an input that it has, and a job that no worker is near to does not wait; always wait, which
     /// is near first without timeouts.
     ///
+    /// With --farm, jobs go through the queue of filch's farm first; FIFO knows no
+    /// priorities and no turns. A table has the figures of each invocation and each pool.
+    ///
     /// The table has the time of the build (makespan), its ratio to the lower bound, the shares of
     /// inputs and bytes that were where they were needed, the transfers, and the times that jobs
     /// waited from being ready to their start.

@@ -77,6 +77,64 @@ fn a_ratio_and_a_share_of_cached_results_are_as_asked_for() {
     assert!(!report.contains("results used again"), "{report}");
 }
 
+const FARM: &str = "\
+[[pools]]
+name = 'linux'
+workers = 30
+cpus = 8
+properties = { os = 'linux' }
+[[pools]]
+name = 'mac'
+workers = 5
+[[invocations]]
+name = 'nightly'
+jobs = 2000
+priority = 5
+[[invocations]]
+name = 'nightly'
+jobs = 20
+cpus = 8
+[[invocations]]
+name = 'mine'
+jobs = 10
+properties = { os = 'linux' }
+";
+
+#[test]
+fn the_invocations_and_the_pools_of_a_farm_have_their_lines() {
+    let scratch = Scratch::new("build-farm");
+    let run = |farm: &str| {
+        fs::write(scratch.path().join("farm.toml"), farm).unwrap();
+        [
+            "build",
+            "simulate",
+            "--farm",
+            "farm.toml",
+            "--deps-timeout",
+            "1",
+        ]
+    };
+    let output = filch(&run(FARM), scratch.path());
+    let report = stdout(&output);
+    assert_fits(&report, 80);
+    for line in [
+        "pool linux ",
+        "pool mac ",
+        "invocation nightly ",
+        "invocation mine ",
+    ] {
+        assert_eq!(report.matches(line).count(), 4, "{line}: {report}");
+    }
+    for (right, wrong, reason) in [
+        ("workers = 30", "workers = 0", "needs a worker that fits"),
+        ("cpus = 8\n[", "cpus = 9\n[", "a job that asks for 9 CPUs"),
+        ("cpus = 8", "cpu = 8", "unknown field `cpu`"),
+    ] {
+        let message = failure(&run(&FARM.replace(right, wrong)), scratch.path(), 2);
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
 #[test]
 fn wrong_arguments_are_usage_errors() {
     let scratch = Scratch::new("build-usage");
@@ -105,6 +163,8 @@ fn wrong_arguments_are_usage_errors() {
         (&["--cached", "1.5"], "not from 0 to 1"),
         (&["--cached", "NaN"], "not from 0 to 1"),
         (&["--deps-timeout", "NaN"], "and not `never`"),
+        (&["--farm", "absent.toml"], "No such file"),
+        (&["--farm", "/dev/null"], "missing field `pools`"),
     ] {
         let arguments = [&["build", "simulate", "--quick"], arguments].concat();
         let message = failure(&arguments, scratch.path(), 2);

@@ -15,14 +15,14 @@ use crate::client::{Client, batch, coordinator, refused};
 use crate::server::{TestServer, noise, start, start_with};
 
 /// Stores a batch; returns the code for each blob.
-async fn codes(client: &Client, blobs: &[(Digest, &[u8])]) -> Vec<i32> {
+pub(crate) async fn codes(client: &Client, blobs: &[(Digest, &[u8])]) -> Vec<i32> {
     let answer = client.content().batch_update_blobs(batch(blobs)).await;
     let statuses = answer.unwrap().into_inner().responses.into_iter();
     statuses.map(|blob| blob.status.unwrap().code).collect()
 }
 
 /// Reads a batch; returns the code and the bytes for each blob.
-async fn read_batch(
+pub(crate) async fn read_batch(
     client: &Client,
     digests: Vec<reapi::Digest>,
 ) -> Result<Vec<(i32, Vec<u8>)>, Status> {
@@ -34,46 +34,6 @@ async fn read_batch(
     let found = answer.into_inner().responses.into_iter();
     let found = found.map(|blob| (blob.status.unwrap().code, blob.data));
     Ok(found.collect())
-}
-
-#[tokio::test]
-async fn what_is_stored_is_found_and_read() {
-    let server = start().await;
-    let (one, two) = (noise(10, 1), noise(100_000, 2));
-    let (first, second) = (Digest::of(&one), Digest::of(&two));
-    assert_eq!(
-        codes(&server, &[(first, &one), (second, &two)]).await,
-        [0, 0]
-    );
-    let absent = Digest::of(b"absent");
-    let missing = server.missing(vec![absent, first, Digest::EMPTY, second]);
-    assert_eq!(missing.await.unwrap(), [absent]);
-    let digests = [second, absent, first, Digest::EMPTY].map(Into::into);
-    let found = read_batch(&server, digests.to_vec()).await.unwrap();
-    let missing = (Code::NotFound as i32, vec![]);
-    assert_eq!(found, [(0, two), missing, (0, one), (0, vec![])]);
-}
-
-#[tokio::test]
-async fn a_wrong_blob_of_a_batch_is_refused_alone() {
-    let server = start().await;
-    let right = Digest::of(b"right");
-    let wrong = Digest::of(b"other");
-    let longer = Digest::from_hash(*Digest::of(b"longer").hash(), 7);
-    let shorter = Digest::from_hash(*Digest::of(b"shorter").hash(), 2);
-    let blobs: [(_, &[u8]); 4] = [
-        (wrong, b"bytes"),
-        (right, b"right"),
-        (longer, b"longer"),
-        (shorter, b"shorter"),
-    ];
-    let bad = Code::InvalidArgument as i32;
-    assert_eq!(codes(&server, &blobs).await, [bad, 0, bad, bad]);
-    assert!(server.has(right).await);
-    let (longer_too, wrong_too) = (Digest::of(b"longer"), Digest::of(b"bytes"));
-    let all = vec![wrong, longer, shorter, longer_too, wrong_too];
-    assert_eq!(server.missing(all.clone()).await.unwrap(), all);
-    server.temporary_files(0).await;
 }
 
 #[tokio::test]
@@ -168,28 +128,6 @@ async fn the_answer_to_a_batch_is_one_that_clients_take() {
 }
 
 #[tokio::test]
-async fn what_is_no_digest_is_refused() {
-    let server = start().await;
-    let hex = Digest::EMPTY.hex();
-    for (hash, size_bytes) in [("../../../../etc/passwd".to_owned(), 0), (hex, -1)] {
-        let digest = reapi::Digest { hash, size_bytes };
-        let request = FindMissingBlobsRequest {
-            blob_digests: vec![digest.clone()],
-            ..Default::default()
-        };
-        let answer = server.content().find_missing_blobs(request).await;
-        refused(answer, Code::InvalidArgument, "not a SHA-256 digest");
-        let answer = tree(&server, Some(digest)).await;
-        refused(answer, Code::InvalidArgument, "not a SHA-256 digest");
-    }
-    refused(
-        tree(&server, None).await,
-        Code::InvalidArgument,
-        "is missing",
-    );
-}
-
-#[tokio::test]
 async fn other_instances_and_other_hashes_are_refused() {
     let server = start_with(|config| config.cache.instance = "main".into()).await;
     for (instance_name, digest_function, why) in [
@@ -247,7 +185,7 @@ async fn tree(
 }
 
 /// Reads a tree, with so many folders in a page at most.
-async fn pages(
+pub(crate) async fn pages(
     server: &TestServer,
     root_digest: Option<reapi::Digest>,
     page_size: i32,

@@ -2,7 +2,7 @@
 
 pub(crate) mod byte_stream;
 mod compressed;
-mod content;
+pub(crate) mod content;
 mod disk;
 mod ends;
 mod full;

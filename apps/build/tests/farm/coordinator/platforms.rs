@@ -5,7 +5,7 @@ use std::time::Duration;
 use filch_build::farm::FarmConfig;
 use filch_build::protocol::from_worker::Event;
 use filch_build::protocol::{Alive, Hello, Leaving, Property};
-use filch_build::reapi::{self, Action, Command, Platform};
+use filch_build::reapi::{self, Action, Platform};
 use tonic::Code;
 
 use super::fake::{Fake, hello};
@@ -107,20 +107,6 @@ async fn what_no_worker_fits_is_refused_at_once() {
     let wrong = begin(&client, "true", &[("cpus", "many")]).await;
     let wrong = wrong.failure(Code::InvalidArgument).await;
     assert!(wrong.message.contains("cpus=many"), "{}", wrong.message);
-    // Older clients give it here.
-    #[expect(deprecated)]
-    let command = Command {
-        platform: Some(Platform {
-            properties: vec![reapi::platform::Property {
-                name: "OSFamily".to_owned(),
-                value: "plan9".to_owned(),
-            }],
-        }),
-        ..Command::default()
-    };
-    let older = client.action(&command, &[], Action::default()).await;
-    let refused = client.execute(older).await;
-    refused.failure(Code::FailedPrecondition).await;
 }
 
 #[tokio::test]

@@ -169,25 +169,6 @@ async fn what_is_missing_is_named_as_clients_expect() {
 }
 
 #[tokio::test]
-async fn what_is_no_action_is_refused() {
-    let (_server, client) = coordinator(quick()).await;
-    let text = client.put("no action").await;
-    let empty = client.message(&Action::default()).await;
-    for blob in [text, empty] {
-        let operations = client.execute(blob).await;
-        operations.failure(Code::InvalidArgument).await;
-    }
-    let mut request = filch_build::reapi::ExecuteRequest::default();
-    let mut service = client.execution();
-    let refused = service.execute(request.clone()).await.unwrap_err();
-    assert_eq!(refused.code(), Code::InvalidArgument);
-    request.action_digest = Some(text.into());
-    request.instance_name = "elsewhere".into();
-    let refused = service.execute(request).await.unwrap_err();
-    assert_eq!(refused.code(), Code::InvalidArgument);
-}
-
-#[tokio::test]
 async fn a_client_that_lost_its_connection_finds_its_action_again() {
     let (_server, client) = coordinator(FarmConfig {
         abandoned_after: Duration::from_secs(60),

@@ -1,12 +1,15 @@
 //! The options of `filch build simulate`.
 
+use std::fs;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
+use filch::build_scheduler::Config;
 
 use super::farm::Link;
 use super::graph::{LogNormal, Shape};
-use super::policy::Timeouts;
+use super::setting::{Group, Setting, sum};
 use super::simulation::Setup;
 
 #[derive(Debug, Args)]
@@ -31,16 +34,16 @@ pub(crate) struct Arguments {
     #[arg(value_parser = value_parser!(u32).range(1..=8))]
     skew: u32,
     /// Run times are log-normal: their median.
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = number(1e-6..=MOST))]
     run: f64,
     /// The deviation of the logarithm of the run times. 0: all are equal.
-    #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = sigma)]
+    #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = number(0.0..=3.0))]
     run_sigma: f64,
     /// Sizes of artifacts are log-normal: their median.
-    #[arg(long, value_name = "MB", default_value = "8", value_parser = positive)]
+    #[arg(long, value_name = "MB", default_value = "8", value_parser = number(1e-6..=MOST))]
     size: f64,
     /// The deviation of the logarithm of the sizes. 0: all are equal.
-    #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = sigma)]
+    #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = number(0.0..=3.0))]
     size_sigma: f64,
     /// The seed of the graph and of decisions.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -54,34 +57,36 @@ pub(crate) struct Arguments {
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
     slots: u32,
     /// The share of results that a random worker has in its cache already, from 0 to 1.
-    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = number(0.0..=1.0))]
     cached: f64,
     /// The rate at which a worker fetches inputs that it does not have, one after the other.
-    #[arg(long, value_name = "MB/S", default_value = "125", value_parser = positive)]
+    #[arg(long, value_name = "MB/S", default_value = "125", value_parser = number(1e-6..=MOST))]
     bandwidth: f64,
     /// The additional time of each fetch.
-    #[arg(long, value_name = "SECONDS", default_value = "0.001", value_parser = not_negative)]
+    #[arg(long, value_name = "SECONDS", default_value = "0.001", value_parser = number(0.0..=MOST))]
     latency: f64,
     /// Makes the link so fast that the transfer of all inputs takes that many times the run time of
     /// all jobs.
-    #[arg(long, value_name = "RATIO", value_parser = positive)]
+    #[arg(long, value_name = "RATIO", value_parser = number(1e-6..=MOST))]
     pub(super) ratio: Option<f64>,
 
     /// The time that filch keeps a job for workers that have its result; `never` ends.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = wait)]
-    cache_timeout: Wait,
+    cache_timeout: Duration,
     /// The time that filch then keeps it for workers that have an input; `never` ends.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = wait)]
-    deps_timeout: Wait,
+    deps_timeout: Duration,
+
+    /// A file of TOML with `[[pools]]` of `workers` and `[[invocations]]` of `jobs`, each of a
+    /// `name`, `properties`, `cpus`, `memory` (GiB), and `priority`.
+    #[arg(long, value_name = "FILE", value_parser = farm)]
+    #[arg(conflicts_with_all = ["workers", "slots", "jobs"])]
+    pub(super) farm: Option<Setting>,
 
     /// A small build: a hundred workers and 20000 jobs.
     #[arg(long)]
     quick: bool,
 }
-
-/// A timeout; `None` has no end.
-#[derive(Debug, Clone, Copy)]
-struct Wait(Option<Duration>);
 
 const MB: f64 = 1e6;
 
@@ -104,8 +109,9 @@ impl Arguments {
 
     pub(super) fn shape(&self) -> Shape {
         let jobs = if self.quick { 20_000 } else { 1_000_000 };
+        let of_farm = self.farm.as_ref().map(|farm| sum(&farm.invocations));
         Shape {
-            jobs: self.jobs.unwrap_or(jobs),
+            jobs: of_farm.or(self.jobs).unwrap_or(jobs),
             layers: self.layers,
             fan_in: self.fan_in,
             window: self.window,
@@ -124,9 +130,12 @@ impl Arguments {
 
     pub(super) fn setup(&self) -> Setup {
         let workers = if self.quick { 100 } else { 1_000 };
+        let pools = self.farm.iter().flat_map(|farm| &farm.pools);
+        let most = pools.map(Group::cpus).max();
+        let of_farm = self.farm.as_ref().map(|farm| sum(&farm.pools));
         Setup {
-            workers: self.workers.unwrap_or(workers),
-            slots: self.slots,
+            workers: of_farm.or(self.workers).unwrap_or(workers),
+            slots: most.map_or(self.slots, |cpus| cpus as u32),
             link: Link {
                 latency: self.latency,
                 bandwidth: self.bandwidth * MB,
@@ -136,51 +145,44 @@ impl Arguments {
         }
     }
 
-    pub(super) fn timeouts(&self) -> Timeouts {
-        Timeouts {
-            cache: self.cache_timeout.0,
-            deps: self.deps_timeout.0,
-        }
+    pub(super) fn waits(&self) -> Config {
+        Config::new(self.cache_timeout, self.deps_timeout).seed(self.seed)
+    }
+}
+
+fn farm(path: &str) -> Result<Setting, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let farm: Setting = toml::from_str(&text).map_err(|error| error.to_string())?;
+    let pools: Vec<_> = farm
+        .pools
+        .iter()
+        .map(|pool| pool.platform(u64::MAX))
+        .collect();
+    let mut needs = farm.invocations.iter().map(|jobs| jobs.platform(0));
+    match needs.find(|needs| !pools.iter().any(|pool| pool.fits(needs))) {
+        Some(needs) => Err(format!("no worker fits a job that asks for {needs}")),
+        None => Ok(farm),
     }
 }
 
 /// The largest run, size, rate or wait, in any unit.
 const MOST: f64 = 1e6;
 
-fn number(text: &str, is_fine: impl Fn(f64) -> bool, what: &str) -> Result<f64, String> {
-    let number = text.parse().map_err(|_| "not a number".to_owned())?;
-    if is_fine(number) {
-        Ok(number)
-    } else {
-        Err(format!("not {what}"))
+/// Makes a parser of the numbers in that range.
+fn number(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text| {
+        let number = text.parse().map_err(|_| "not a number".to_owned())?;
+        match range.contains(&number) {
+            true => Ok(number),
+            false => Err(format!("not from {} to {}", range.start(), range.end())),
+        }
     }
 }
 
-fn positive(text: &str) -> Result<f64, String> {
-    let is_fine = |number| (1e-6..=MOST).contains(&number);
-    number(text, is_fine, "from 0.000001 to 1000000")
-}
-
-fn not_negative(text: &str) -> Result<f64, String> {
-    number(
-        text,
-        |number| (0.0..=MOST).contains(&number),
-        "from 0 to 1000000",
-    )
-}
-
-fn sigma(text: &str) -> Result<f64, String> {
-    number(text, |number| (0.0..=3.0).contains(&number), "from 0 to 3")
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    number(text, |number| (0.0..=1.0).contains(&number), "from 0 to 1")
-}
-
-fn wait(text: &str) -> Result<Wait, String> {
+fn wait(text: &str) -> Result<Duration, String> {
     if text == "never" {
-        return Ok(Wait(None));
+        return Ok(Duration::MAX);
     }
-    let seconds = not_negative(text).map_err(|error| format!("{error}, and not `never`"))?;
-    Ok(Wait(Some(Duration::from_secs_f64(seconds))))
+    let seconds = number(0.0..=MOST)(text).map_err(|error| format!("{error}, and not `never`"))?;
+    Ok(Duration::from_secs_f64(seconds))
 }

@@ -1,11 +1,14 @@
 //! The outcome of one simulation, in a few figures.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::farm::Amount;
 use super::graph::Time;
 use super::policy::Kind;
+use super::setting::{Setting, members};
 use super::simulation::{Outcome, Record};
+use crate::columns::cut;
 
 /// The figures of one policy.
 #[derive(Debug, Clone)]
@@ -16,13 +19,20 @@ pub(super) struct Figures {
     pub(super) needed: Amount,
     pub(super) results_used: u64,
     pub(super) waits: Waits,
+    /// A row for each invocation and each pool of a farm.
+    pub(super) shares: Vec<Vec<String>>,
     pub(super) events: u64,
     /// The real time that it took.
     pub(super) took: Duration,
 }
 
 impl Figures {
-    pub(super) fn of(kind: Kind, outcome: &Outcome, took: Duration) -> Self {
+    pub(super) fn of(
+        kind: Kind,
+        outcome: &Outcome,
+        farm: Option<&Setting>,
+        took: Duration,
+    ) -> Self {
         Self {
             kind,
             makespan: makespan(outcome),
@@ -30,6 +40,7 @@ impl Figures {
             needed: outcome.needed,
             results_used: outcome.results_used,
             waits: Waits::of(&outcome.records),
+            shares: farm.map_or(Vec::new(), |farm| shares(kind, farm, outcome)),
             events: outcome.events,
             took,
         }
@@ -47,6 +58,39 @@ impl Figures {
             local(moved.bytes, needed.bytes),
         )
     }
+}
+
+/// Returns the rows: the policy and the name, the makespan, waits, and the part of CPUs in use.
+fn shares(kind: Kind, farm: &Setting, outcome: &Outcome) -> Vec<Vec<String>> {
+    let (workers, jobs) = (members(&farm.pools), members(&farm.invocations));
+    let mut of = BTreeMap::<_, (u64, Vec<Record>)>::new();
+    for pool in &farm.pools {
+        of.entry(("pool", &*pool.name)).or_default();
+    }
+    for (record, job) in outcome.records.iter().zip(jobs) {
+        let pool = workers[record.worker as usize];
+        for whose in [("invocation", &*job.name), ("pool", &pool.name)] {
+            let (busy, records) = of.entry(whose).or_default();
+            *busy += (record.end - record.start) * job.cpus();
+            records.push(*record);
+        }
+    }
+    let row = |((what, name), (busy, records)): ((&str, &str), (u64, Vec<Record>))| {
+        let own = workers
+            .iter()
+            .filter(|it| what != "pool" || it.name == name);
+        let cpus: u64 = own.map(|it| it.cpus()).sum();
+        let used = 100.0 * busy as f64 / (cpus * makespan(outcome).max(1)) as f64;
+        let end = records.iter().map(|record| record.end).max();
+        let waits = Waits::of(&records);
+        let times = [end.unwrap_or(0), waits.p50, waits.p99];
+        let name = cut(&format!("{what} {name}"), 22).into_owned();
+        let mut row = vec![kind.to_string(), name];
+        row.extend(times.map(|time| format!("{:.3} s", time as f64 / 1e9)));
+        row.push(format!("{used:.1} %"));
+        row
+    };
+    of.into_iter().map(row).collect()
 }
 
 /// Returns the end of the last job.

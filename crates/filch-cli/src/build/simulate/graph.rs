@@ -82,31 +82,37 @@ impl Lists {
 }
 
 impl Graph {
-    /// Generates the graph of these settings and their seed, always the same.
-    pub(super) fn generate(shape: &Shape) -> Self {
-        const SECOND: f64 = 1e9;
-        let mut random = Random::new(shape.seed, 0);
+    /// Generates the graphs of these settings and the seed of the first, always the same, as one.
+    pub(super) fn generate(shapes: &[Shape]) -> Self {
+        let mut random = Random::new(shapes[0].seed, 0);
         let mut graph = Self::default();
-        let mut inputs = Vec::new();
+        for shape in shapes {
+            graph.add(shape, &mut random);
+        }
+        graph.link();
+        graph
+    }
+
+    fn add(&mut self, shape: &Shape, random: &mut Random) {
+        const SECOND: f64 = 1e9;
+        let (first, mut inputs) = (self.jobs(), Vec::new());
         let mut before = 0..0;
         for layer in 0..shape.layers {
-            let jobs = bound(shape, layer)..bound(shape, layer + 1);
+            let jobs = first + bound(shape, layer)..first + bound(shape, layer + 1);
             for place in 0..jobs.len() as u32 {
                 inputs.clear();
                 if !before.is_empty() {
                     let from = window(shape, place, jobs.len() as u32, &before);
                     let count = 1 + random.below(2 * shape.fan_in - 1);
-                    inputs.extend((0..count).map(|_| draw(shape.skew, &from, &mut random)));
+                    inputs.extend((0..count).map(|_| draw(shape.skew, &from, random)));
                 }
                 // At least one unit of each: zero means that there is none.
-                let run = (shape.run.draw(&mut random) * SECOND) as Time;
-                let size = shape.size.draw(&mut random) as u64;
-                graph.push(run.max(1), size.max(1), &mut inputs);
+                let run = (shape.run.draw(random) * SECOND) as Time;
+                let size = shape.size.draw(random) as u64;
+                self.push(run.max(1), size.max(1), &mut inputs);
             }
             before = jobs;
         }
-        graph.link();
-        graph
     }
 
     /// Adds a job; `inputs` are sorted, and each is kept once.

@@ -13,12 +13,14 @@ mod graph;
 mod policy;
 mod random;
 mod report;
+mod setting;
 mod simulation;
 #[cfg(test)]
 mod tests;
 
 use std::time::Instant;
 
+use filch::build_scheduler::Config;
 use filch::fork_join;
 
 pub(crate) use arguments::Arguments;
@@ -27,7 +29,8 @@ pub(crate) use report::Report;
 use farm::Link;
 use figures::Figures;
 use graph::{Graph, Time};
-use policy::{Kind, Timeouts};
+use policy::{Kind, Policy, Pooled};
+use setting::{Setting, members};
 use simulation::{Setup, simulate};
 
 /// Simulates all policies.
@@ -37,8 +40,9 @@ use simulation::{Setup, simulate};
 pub(crate) fn run(arguments: &Arguments) -> Result<Report, String> {
     // A refusal comes before the work.
     arguments.check()?;
-    let (shape, timeouts) = (arguments.shape(), arguments.timeouts());
-    let graph = Graph::generate(&shape);
+    let (shape, waits) = (arguments.shape(), arguments.waits());
+    let farm = arguments.farm.as_ref();
+    let graph = Graph::generate(&farm.map_or(vec![shape], |farm| farm.shapes(shape)));
     let mut setup = arguments.setup();
     let mut ratio = ratio(&graph, setup.link);
     if let Some(wanted) = arguments.ratio {
@@ -48,26 +52,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report, String> {
     Ok(Report {
         shape,
         setup,
-        timeouts,
+        waits,
         inputs: graph.all_inputs().0 as f64 / f64::from(graph.jobs()),
         ratio,
-        bounds: bounds(&graph, &setup),
-        policies: simulate_all(&graph, &setup, timeouts)?,
+        bounds: bounds(&graph, &setup, farm),
+        policies: simulate_all(&graph, &setup, waits, farm)?,
     })
 }
 
 /// Simulates the build once under each policy, as many at a time as there are cores.
-fn simulate_all(graph: &Graph, setup: &Setup, timeouts: Timeouts) -> Result<Vec<Figures>, String> {
+fn simulate_all(
+    graph: &Graph,
+    setup: &Setup,
+    waits: Config,
+    farm: Option<&Setting>,
+) -> Result<Vec<Figures>, String> {
     let run = |kind: Kind| {
         let began = Instant::now();
-        let mut policy = kind.policy(setup.workers, timeouts, setup.seed);
+        let mut policy: Box<dyn Policy> = match farm {
+            None => kind.policy(setup.workers, waits),
+            Some(farm) => Box::new(Pooled::new(kind, farm, waits)),
+        };
         match simulate(graph, setup, &mut *policy) {
-            Ok(outcome) => Ok(Figures::of(kind, &outcome, began.elapsed())),
+            Ok(outcome) => Ok(Figures::of(kind, &outcome, farm, began.elapsed())),
             Err(ended) => {
                 let (waiting, jobs) = (graph.jobs() - ended, graph.jobs());
                 Err(format!(
-                    "with the policy `{kind}`, {waiting} of {jobs} jobs wait for ever: a job that \
-                     no worker is near to needs a timeout that ends"
+                    "with the policy `{kind}`, {waiting} of {jobs} jobs wait for ever: each needs \
+                     a worker that fits, and if none is near, a timeout that ends"
                 ))
             }
         }
@@ -90,11 +102,14 @@ fn ratio(graph: &Graph, link: Link) -> f64 {
 }
 
 /// Returns the lower bounds of the makespan. A result that is cached may take no time.
-fn bounds(graph: &Graph, setup: &Setup) -> graph::Bounds {
+fn bounds(graph: &Graph, setup: &Setup, farm: Option<&Setting>) -> graph::Bounds {
     let mut run: Vec<Time> = (0..graph.jobs()).map(|job| graph.run(job)).collect();
     for (job, _) in setup.cached_results(graph.jobs()) {
         run[job as usize] = 0;
     }
-    let slots = u64::from(setup.workers) * u64::from(setup.slots);
+    let slots = match farm {
+        None => u64::from(setup.workers) * u64::from(setup.slots),
+        Some(farm) => members(&farm.pools).iter().map(|it| it.cpus()).sum(),
+    };
     graph.bounds(slots, |job| run[job as usize])
 }

@@ -1,10 +1,12 @@
 //! The result, for people.
 
 use std::fmt;
+use std::time::Duration;
+
+use filch::build_scheduler::Config;
 
 use super::figures::Figures;
 use super::graph::{Bounds, Shape, Time};
-use super::policy::Timeouts;
 use super::simulation::Setup;
 use crate::columns::table;
 
@@ -13,7 +15,7 @@ use crate::columns::table;
 pub(crate) struct Report {
     pub(super) shape: Shape,
     pub(super) setup: Setup,
-    pub(super) timeouts: Timeouts,
+    pub(super) waits: Config,
     /// Inputs a job, on average.
     pub(super) inputs: f64,
     /// The ratio of the transfer of all inputs to the run time.
@@ -28,37 +30,31 @@ fn seconds(time: Time) -> f64 {
 
 impl Report {
     fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { shape, setup, .. } = self;
-        writeln!(
-            f,
-            "graph           {} jobs in {} layers, {:.2} inputs each, seed {}",
-            shape.jobs, shape.layers, self.inputs, shape.seed
-        )?;
-        writeln!(
-            f,
-            "farm            {} workers, jobs at a time {}",
-            setup.workers, setup.slots
-        )?;
-        writeln!(
-            f,
-            "link            {:.1} MB/s, and {:.2} ms for each input",
-            setup.link.bandwidth / 1e6,
-            setup.link.latency * 1e3
-        )?;
-        writeln!(f, "transfer/run    {:.3}, if nothing is there", self.ratio)?;
-        let wait = |timeout: Option<std::time::Duration>| match timeout {
-            Some(time) => format!("{} s", time.as_secs_f64()),
-            None => "no end".to_owned(),
+        let (shape, setup) = (&self.shape, &self.setup);
+        let (jobs, layers, seed) = (shape.jobs, shape.layers, shape.seed);
+        let (inputs, ratio, link) = (self.inputs, self.ratio, setup.link);
+        let graph = format!("{jobs} jobs in {layers} layers, {inputs:.2} inputs each, seed {seed}");
+        let (workers, slots) = (setup.workers, setup.slots);
+        let (rate, each) = (link.bandwidth / 1e6, link.latency * 1e3);
+        let link = format!("{rate:.1} MB/s, and {each:.2} ms for each input");
+        let wait = |time: Duration| match time {
+            Duration::MAX => "no end".to_owned(),
+            time => format!("{} s", time.as_secs_f64()),
         };
-        let (cache, deps) = (wait(self.timeouts.cache), wait(self.timeouts.deps));
-        writeln!(f, "timeouts        cache {cache}, deps {deps}")?;
-        writeln!(
-            f,
-            "lower bound     {:.3} s: work {:.3} s, critical path {:.3} s",
-            seconds(self.bounds.least()),
-            seconds(self.bounds.work),
-            seconds(self.bounds.chain)
-        )
+        let [cache, deps] = [self.waits.cache_timeout, self.waits.deps_timeout].map(wait);
+        let Bounds { work, chain } = self.bounds;
+        let [least, work, chain] = [work.max(chain), work, chain].map(seconds);
+        let bound = format!("{least:.3} s: work {work:.3} s, critical path {chain:.3} s");
+        let lines = [
+            ("graph", graph),
+            ("farm", format!("{workers} workers, jobs at a time {slots}")),
+            ("link", link),
+            ("transfer/run", format!("{ratio:.3}, if nothing is there")),
+            ("timeouts", format!("cache {cache}, deps {deps}")),
+            ("lower bound", bound),
+        ];
+        let mut lines = lines.iter();
+        lines.try_for_each(|(name, text)| writeln!(f, "{name:16}{text}"))
     }
 
     fn builds(&self) -> String {
@@ -123,6 +119,12 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.head(f)?;
         write!(f, "\n{}\n{}", self.builds(), self.waits())?;
+        let shares = self.policies.iter().flat_map(|it| it.shares.clone());
+        let mut shares = shares.peekable();
+        if shares.peek().is_some() {
+            let heads = ["policy", "jobs of", "makespan", "wait p50", "p99", "CPUs"];
+            write!(f, "\n{}", table(heads, shares))?;
+        }
         if self.policies.iter().any(|figures| figures.results_used > 0) {
             write!(f, "\n{}", self.results_used())?;
         }

@@ -11,3 +11,4 @@
 
 mod by_hand;
 mod properties;
+mod shared;

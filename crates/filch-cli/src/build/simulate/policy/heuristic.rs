@@ -8,27 +8,6 @@ use super::{Moment, Policy};
 use crate::build::simulate::farm::Worker;
 use crate::build::simulate::graph::{Job, Time};
 
-/// The timeouts of the heuristic. `None`: no timeout.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Timeouts {
-    /// The wait for a worker that has the job's result.
-    pub(crate) cache: Option<Duration>,
-    /// The wait for a worker that has one of its inputs.
-    pub(crate) deps: Option<Duration>,
-}
-
-impl Timeouts {
-    pub(super) const NONE: Self = Self {
-        cache: None,
-        deps: None,
-    };
-
-    pub(super) fn config(self) -> Config {
-        let [cache, deps] = [self.cache, self.deps].map(|wait| wait.unwrap_or(Duration::MAX));
-        Config::new(cache, deps)
-    }
-}
-
 /// The planner, with numbers for its workers. The content of a pick is the worker that made it.
 #[derive(Debug)]
 pub(super) struct Heuristic {

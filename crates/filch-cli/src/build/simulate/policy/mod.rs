@@ -1,15 +1,18 @@
 //! The policies, which decide which worker runs which job.
 
 mod heuristic;
+mod pooled;
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::time::Duration;
 
+use filch::build_scheduler::Config;
 use heuristic::Heuristic;
 
 use super::farm::{Farm, Worker};
 use super::graph::{Job, Time};
-pub(crate) use heuristic::Timeouts;
+pub(crate) use pooled::Pooled;
 
 /// The state at a call of a policy, and the receiver of its decisions.
 #[derive(Debug)]
@@ -62,13 +65,13 @@ impl Kind {
     pub(super) const ALL: [Self; 4] = [Self::Filch, Self::Fifo, Self::AlwaysWait, Self::NearFirst];
 
     /// Makes the policy for a farm of that size.
-    pub(super) fn policy(self, workers: u32, timeouts: Timeouts, seed: u64) -> Box<dyn Policy> {
-        let config = timeouts.config().seed(seed);
+    pub(super) fn policy(self, workers: u32, config: Config) -> Box<dyn Policy> {
         let heuristic = |config| Box::new(Heuristic::new(workers, config));
+        let endless = Config::new(Duration::MAX, Duration::MAX).seed(config.seed);
         match self {
             Self::Filch => heuristic(config),
-            Self::Fifo => Box::new(Fifo::new()),
-            Self::AlwaysWait => heuristic(Timeouts::NONE.config().near_first()),
+            Self::Fifo => Box::<Fifo>::default(),
+            Self::AlwaysWait => heuristic(endless.near_first()),
             Self::NearFirst => heuristic(config.near_first()),
         }
     }
@@ -87,20 +90,11 @@ impl fmt::Display for Kind {
 
 /// One queue. A free worker takes the oldest job; a job goes to the worker that has been free for
 /// longest. Caches do not matter.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Fifo {
     waiting: VecDeque<Job>,
     /// The free slots; the one free for longest comes first.
     free: VecDeque<Worker>,
-}
-
-impl Fifo {
-    pub(super) fn new() -> Self {
-        Self {
-            waiting: VecDeque::new(),
-            free: VecDeque::new(),
-        }
-    }
 }
 
 impl Policy for Fifo {

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use filch::build_scheduler::Config;
+
 use crate::build::simulate::farm::{Amount, Link};
 use crate::build::simulate::figures::makespan;
 use crate::build::simulate::graph::{Bounds, Graph, Time};
-use crate::build::simulate::policy::{Kind, Timeouts};
+use crate::build::simulate::policy::Kind;
 use crate::build::simulate::simulation::{Outcome, Setup, simulate};
 
 const SECOND: Time = 1_000_000_000;
@@ -42,16 +44,13 @@ fn two() -> Setup {
     }
 }
 
-fn timeouts(deps: u64) -> Timeouts {
-    Timeouts {
-        cache: Some(Duration::from_secs(1)),
-        deps: Some(Duration::from_secs(deps)),
-    }
+fn waits(deps: u64) -> Config {
+    Config::new(Duration::from_secs(1), Duration::from_secs(deps)).seed(1)
 }
 
 #[track_caller]
-fn run(kind: Kind, graph: &Graph, setup: &Setup, timeouts: Timeouts) -> Outcome {
-    let mut policy = kind.policy(setup.workers, timeouts, setup.seed);
+fn run(kind: Kind, graph: &Graph, setup: &Setup, waits: Config) -> Outcome {
+    let mut policy = kind.policy(setup.workers, waits);
     simulate(graph, setup, &mut *policy).unwrap()
 }
 
@@ -73,7 +72,7 @@ fn moved(inputs: u64, bytes: u64) -> Amount {
 
 #[test]
 fn fifo_takes_the_oldest_wherever_its_inputs_are() {
-    let outcome = run(Kind::Fifo, &five(), &two(), timeouts(60));
+    let outcome = run(Kind::Fifo, &five(), &two(), waits(60));
     // At 4, worker 1 has been free for longest: it gets job 2 and fetches 4 bytes. Worker 0 gets
     // job 3, and has its input. At 10, job 4 goes to worker 0, free since 7: it fetches both.
     let expected = [(0, 4, 0), (0, 1, 1), (4, 10, 1), (4, 7, 0), (10, 14, 0)];
@@ -84,7 +83,7 @@ fn fifo_takes_the_oldest_wherever_its_inputs_are() {
 
 #[test]
 fn always_wait_fetches_only_what_no_choice_spares() {
-    let outcome = run(Kind::AlwaysWait, &five(), &two(), timeouts(60));
+    let outcome = run(Kind::AlwaysWait, &five(), &two(), waits(60));
     // Jobs 2 and 3 wait for worker 0, which has their input. Job 4 is ready at 6, and worker 1 has
     // one of its inputs, and is free: it fetches the other one.
     let expected = [(0, 4, 0), (0, 1, 1), (4, 6, 0), (6, 9, 0), (6, 9, 1)];
@@ -94,25 +93,25 @@ fn always_wait_fetches_only_what_no_choice_spares() {
 
 #[test]
 fn near_first_waits_for_its_timeout_and_no_longer() {
-    let outcome = run(Kind::NearFirst, &five(), &two(), timeouts(1));
+    let outcome = run(Kind::NearFirst, &five(), &two(), waits(1));
     // At 5 the wait of job 3 is over, and worker 1 is free: it fetches 4 bytes. Job 4 is ready at
     // 6, where job 2 ended.
     let expected = [(0, 4, 0), (0, 1, 1), (4, 6, 0), (5, 12, 1), (6, 8, 0)];
     assert_eq!(times(&outcome), expected);
     assert_eq!(outcome.moved, moved(2, 5));
-    let patient = run(Kind::NearFirst, &five(), &two(), timeouts(60));
-    let always = run(Kind::AlwaysWait, &five(), &two(), timeouts(60));
+    let patient = run(Kind::NearFirst, &five(), &two(), waits(60));
+    let always = run(Kind::AlwaysWait, &five(), &two(), waits(60));
     assert_eq!(times(&patient), times(&always));
 }
 
 #[test]
 fn filch_keeps_even_a_job_without_inputs_for_the_timeout() {
-    let outcome = run(Kind::Filch, &five(), &two(), timeouts(1));
+    let outcome = run(Kind::Filch, &five(), &two(), waits(1));
     // As near first, one second later: nobody is near to jobs 0 and 1, and yet they wait.
     let expected = [(1, 5, 0), (1, 2, 1), (5, 7, 0), (6, 13, 1), (7, 9, 0)];
     assert_eq!(times(&outcome), expected);
     assert_eq!(outcome.moved, moved(2, 5));
-    let outcome = run(Kind::Filch, &five(), &two(), timeouts(60));
+    let outcome = run(Kind::Filch, &five(), &two(), waits(60));
     let expected = [
         (60, 64, 0),
         (60, 61, 1),
@@ -142,23 +141,17 @@ fn a_result_that_a_worker_has_takes_no_time_there() {
         cached: 1.0,
         ..two()
     };
-    let outcome = run(Kind::AlwaysWait, &five(), &setup, timeouts(60));
+    let outcome = run(Kind::AlwaysWait, &five(), &setup, waits(60));
     assert_eq!(makespan(&outcome), 0);
     assert_eq!(outcome.results_used, 5);
     assert_eq!((outcome.moved, outcome.needed), (moved(0, 0), moved(0, 0)));
-    let outcome = run(Kind::Filch, &five(), &setup, timeouts(60));
+    let outcome = run(Kind::Filch, &five(), &setup, waits(60));
     assert_eq!((makespan(&outcome), outcome.results_used), (0, 5));
 }
 
 #[test]
 fn a_wait_without_end_for_nobody_is_an_error() {
-    let mut policy = Kind::Filch.policy(
-        2,
-        Timeouts {
-            cache: None,
-            deps: None,
-        },
-        1,
-    );
+    let endless = Config::new(Duration::MAX, Duration::MAX);
+    let mut policy = Kind::Filch.policy(2, endless);
     assert_eq!(simulate(&five(), &two(), &mut *policy), Err(0));
 }

@@ -3,20 +3,21 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use filch::build_scheduler::Config;
 use proptest::prelude::*;
 
 use crate::build::simulate::bounds;
 use crate::build::simulate::farm::{Amount, Link};
 use crate::build::simulate::figures::makespan;
 use crate::build::simulate::graph::{Graph, Job, LogNormal, Shape};
-use crate::build::simulate::policy::{Kind, Timeouts};
+use crate::build::simulate::policy::{Kind, Pooled};
 use crate::build::simulate::simulation::{Outcome, Setup, simulate};
 
 #[derive(Debug, Clone, Copy)]
 struct Case {
     shape: Shape,
     setup: Setup,
-    timeouts: Timeouts,
+    waits: Config,
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -50,18 +51,29 @@ fn case() -> impl Strategy<Value = Case> {
                 cached,
                 seed: shape.seed,
             },
-            timeouts: Timeouts {
-                cache: Some(Duration::from_millis(deps / 10)),
-                deps: Some(Duration::from_millis(deps)),
-            },
+            waits: Config::new(
+                Duration::from_millis(deps / 10),
+                Duration::from_millis(deps),
+            )
+            .seed(shape.seed),
         },
     )
 }
 
 fn run(kind: Kind, graph: &Graph, case: &Case) -> Outcome {
     let setup = &case.setup;
-    let mut policy = kind.policy(setup.workers, case.timeouts, setup.seed);
+    let mut policy = kind.policy(setup.workers, case.waits);
     simulate(graph, setup, &mut *policy).unwrap()
+}
+
+/// Runs with the queue of a farm before the policy.
+fn run_queued(kind: Kind, graph: &Graph, case: &Case) -> Outcome {
+    let Setup { workers, slots, .. } = case.setup;
+    let pools = format!("pools = [{{ workers = {workers}, cpus = {slots} }}]");
+    let jobs = graph.jobs();
+    let farm = toml::from_str(&format!("{pools}\ninvocations = [{{ jobs = {jobs} }}]"));
+    let mut policy = Pooled::new(kind, &farm.unwrap(), case.waits);
+    simulate(graph, &case.setup, &mut policy).unwrap()
 }
 
 /// Recomputes the transfers from the records alone: for each job, it scans what its worker ran
@@ -127,8 +139,8 @@ fn most_at_a_time(outcome: &Outcome, workers: u32) -> i32 {
     most
 }
 
-fn check(kind: Kind, case: &Case) {
-    let graph = Graph::generate(&case.shape);
+fn check(kind: Kind, case: &Case, run: fn(Kind, &Graph, &Case) -> Outcome) {
+    let graph = Graph::generate(&[case.shape]);
     let outcome = run(kind, &graph, case);
     let setup = &case.setup;
     for (job, record) in outcome.records.iter().enumerate() {
@@ -154,7 +166,7 @@ fn check(kind: Kind, case: &Case) {
         "{kind}"
     );
     assert!(
-        makespan(&outcome) >= bounds(&graph, setup).least(),
+        makespan(&outcome) >= bounds(&graph, setup, None).least(),
         "{kind}"
     );
     assert!(outcome.moved.inputs <= outcome.needed.inputs, "{kind}");
@@ -168,7 +180,10 @@ proptest! {
 
     #[test]
     fn the_rules_hold_for_every_policy(case in case()) {
-        Kind::ALL.into_iter().for_each(|kind| check(kind, &case));
+        for kind in Kind::ALL {
+            check(kind, &case, run);
+            check(kind, &case, run_queued);
+        }
     }
 
     /// There is nothing to decide: a worker that never rests ends when all work is done.
@@ -177,9 +192,9 @@ proptest! {
         let free = Link { latency: 0.0, bandwidth: f64::INFINITY };
         let setup = Setup { workers: 1, slots: 1, link: free, cached: 0.0, ..case.setup };
         // Only filch lets a job wait that nobody is near to.
-        let timeouts = Timeouts { deps: Some(Duration::ZERO), ..case.timeouts };
-        let case = Case { setup, timeouts, ..case };
-        let graph = Graph::generate(&case.shape);
+        let waits = Config::new(case.waits.cache_timeout, Duration::ZERO).seed(case.waits.seed);
+        let case = Case { setup, waits, ..case };
+        let graph = Graph::generate(&[case.shape]);
         let sum = (0..graph.jobs()).map(|job| graph.run(job)).sum::<u64>();
         for kind in Kind::ALL {
             prop_assert_eq!(makespan(&run(kind, &graph, &case)), sum, "{}", kind);
@@ -195,9 +210,9 @@ proptest! {
         let setup = Setup {
             workers: 3, slots: 2, link: free, cached: 0.0, seed: shape.seed,
         };
-        let none = Some(Duration::ZERO);
-        let case = Case { shape, setup, timeouts: Timeouts { cache: none, deps: none } };
-        let graph = Graph::generate(&shape);
+        let waits = Config::new(Duration::ZERO, Duration::ZERO).seed(shape.seed);
+        let case = Case { shape, setup, waits };
+        let graph = Graph::generate(&[shape]);
         let expected = u64::from(shape.jobs).div_ceil(6) * 1_000_000_000;
         for kind in [Kind::Filch, Kind::Fifo, Kind::AlwaysWait, Kind::NearFirst] {
             prop_assert_eq!(makespan(&run(kind, &graph, &case)), expected, "{}", kind);
