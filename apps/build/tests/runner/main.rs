@@ -2,6 +2,5 @@
 
 mod actions;
 mod inputs;
-mod many;
 mod outputs;
 mod processes;

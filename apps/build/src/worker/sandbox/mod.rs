@@ -11,8 +11,8 @@
 //! such spaces while it has one thread, and a small program starts sooner. Both read what they are
 //! to do from a socket, their standard input, and write their reports there.
 //!
-//! A sandbox takes some milliseconds to make, most of them waits for the system. So a [`Pool`] makes
-//! it before there is an action: all of it then waits for the name of the program.
+//! A sandbox takes some milliseconds to make, most of them waits for the system. So a [`Pool`]
+//! makes it before there is an action: all of it then waits for the name of the program.
 //!
 //! **Nothing outlives its action or the worker.** When the action's program has ended, the init
 //! kills all other processes of its space, and reports; only then the result is taken. While the

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use bazel_remote_apis::google::bytestream::{
-    QueryWriteStatusRequest, ReadRequest, WriteRequest, WriteResponse,
-};
+use bazel_remote_apis::google::bytestream::{QueryWriteStatusRequest, WriteRequest, WriteResponse};
 use filch_build::digest::Digest;
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::mpsc;
@@ -236,44 +234,4 @@ async fn uploads_that_lie_store_nothing() {
         is_unknown(&server, digest).await;
     }
     server.temporary_files(0).await;
-}
-
-#[tokio::test]
-async fn names_that_lead_elsewhere_are_refused() {
-    let server = start().await;
-    let digest = server.store(b"some bytes").await;
-    let hex = digest.hex();
-    let invalid = Code::InvalidArgument;
-    for (name, code) in [
-        (
-            format!("compressed-blobs/deflate/{digest}"),
-            Code::Unimplemented,
-        ),
-        ("blobs/../../../../etc/passwd/10".into(), invalid),
-        (format!("other/blobs/{digest}"), invalid),
-        (format!("blobs/{hex}/11"), Code::NotFound),
-        (String::new(), invalid),
-    ] {
-        let request = ReadRequest {
-            resource_name: name.clone(),
-            ..Default::default()
-        };
-        refused(server.bytes().read(request).await, code, "");
-        if code == Code::NotFound {
-            continue;
-        }
-        let mut message = write(digest, 0, b"some bytes", true);
-        message.resource_name = match name.split_once("blobs/") {
-            Some((instance, rest)) if instance.is_empty() || instance == "other/" => {
-                format!("{instance}uploads/u/blobs/{rest}")
-            }
-            _ => format!("uploads/u/{name}"),
-        };
-        let resource_name = message.resource_name.clone();
-        refused(server.upload(vec![message]).await, code, "");
-        let request = QueryWriteStatusRequest { resource_name };
-        refused(server.bytes().query_write_status(request).await, code, "");
-    }
-    let part = server.read_part(digest, 5, i64::MAX).await;
-    assert_eq!(part.unwrap(), b"bytes");
 }

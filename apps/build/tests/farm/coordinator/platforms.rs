@@ -209,22 +209,6 @@ async fn an_action_that_waits_behind_others_goes_to_a_worker_that_is_free() {
 }
 
 #[tokio::test]
-async fn what_waits_behind_a_long_action_goes_to_a_worker_that_comes() {
-    let (server, client) = coordinator(quick()).await;
-    let mut busy = Fake::join(&client, "busy", 1).await;
-    let one = begin(&client, "exit 1", &[]).await;
-    let run = busy.run().await.run;
-    let two = begin(&client, "exit 2", &[]).await;
-    until(&server, |farm| farm.waiting == 1).await;
-    let mut comes = Fake::greet(&client, large("comes")).await;
-    comes.run_to(2).await;
-    two.ends_with(2).await;
-    busy.done(run, 1).await;
-    one.ends_with(1).await;
-    gets_nothing(&mut busy).await;
-}
-
-#[tokio::test]
 async fn an_action_that_waited_for_room_begins_where_it_went_and_nowhere_else() {
     let (server, client) = coordinator(quick()).await;
     let mut busy = Fake::greet(&client, large("busy")).await;

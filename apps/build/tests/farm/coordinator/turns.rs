@@ -130,12 +130,8 @@ async fn the_range_of_priorities_is_announced_and_no_other_is_taken() {
     let farm = Farm::start().await;
     let mut capabilities = CapabilitiesClient::new(farm.client.channel.clone());
     let request = GetCapabilitiesRequest::default();
-    let said = capabilities
-        .get_capabilities(request)
-        .await
-        .unwrap()
-        .into_inner();
-    let said = said.execution_capabilities.unwrap();
+    let said = capabilities.get_capabilities(request).await.unwrap();
+    let said = said.into_inner().execution_capabilities.unwrap();
     let range = said.execution_priority_capabilities.unwrap().priorities[0];
     assert_eq!((range.min_priority, range.max_priority), (-1000, 1000));
     for priority in [-1001, 1001, i32::MIN, i32::MAX] {
