@@ -195,7 +195,7 @@ mod tests {
 
         #[test]
         fn any_text_is_a_name_or_is_not(
-            text in "([a-f0-9]{64}|(compressed-)?blobs|zstd|uploads|[.]{1,2}|-?[0-9]{1,20}|/|.){0,12}",
+            text in "([a-f0-9]{64}|(compressed-)?blobs|zstd|uploads|[.]+|-?[0-9]{1,20}|/|.){0,12}",
         ) {
             let names = [ResourceName::of_read(&text), ResourceName::of_write(&text)];
             for name in names.into_iter().flatten() {
