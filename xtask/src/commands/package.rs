@@ -43,7 +43,7 @@ const MOST_LOCKED: [(&str, usize); 11] = [
     ("filch-supervisor", 14),
     ("filch-engine", 20),
     ("filch-metrics", 31),
-    ("filch-cli", 51),
+    ("filch-cli", 60),
     ("filch-testing", 61),
 ];
 

@@ -29,6 +29,7 @@ mod pool;
 #[cfg(target_os = "linux")]
 mod root;
 
+use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, lchown};
@@ -321,7 +322,9 @@ pub fn launch() -> ExitCode {
     #[cfg(not(target_os = "linux"))]
     let ended = Err(io::ErrorKind::Unsupported.into());
     if let Err(error) = ended {
-        eprintln!("filch-sandbox: it is a part of filch-build, which starts it: {error}");
+        // When the worker has gone, nobody reads it.
+        let what = "filch-sandbox: it is a part of filch-build, which starts it";
+        let _ = writeln!(io::stderr(), "{what}: {error}");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
