@@ -29,6 +29,11 @@ impl Looks {
         }
         wakes
     }
+
+    /// Returns whether the thread looks before that deadline, without anybody's help.
+    pub(super) fn come_before(self, deadline: Instant) -> bool {
+        matches!(self, Self::At(at) if at < deadline)
+    }
 }
 
 #[cfg(test)]
@@ -49,5 +54,7 @@ mod tests {
         assert!(!looks.wakes_for(after(3)));
         assert!(looks.wakes_for(after(1)));
         assert_eq!(looks, Looks::At(after(1)));
+        assert!(looks.come_before(after(2)));
+        assert!(!looks.come_before(after(1)));
     }
 }

@@ -1,17 +1,26 @@
-//! The pending timers, in the order of their deadlines: a value under the service's lock, without a
-//! thread and without a clock.
+//! The pending timers: a value under the service's lock, without a thread and without a clock.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
+mod arena;
+mod list;
+mod wheel;
+
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use crate::looks::Looks;
+use arena::Arena;
+use list::{Kind, Links, List, UNLINKED};
+use wheel::Wheel;
 
 /// Names one timer, to [cancel](crate::Timers::cancel) it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TimerKey(u64);
+pub struct TimerKey {
+    /// Of no other timer in the program.
+    number: u64,
+    place: u32,
+}
 
 /// The action of a timer that fires.
 pub(super) enum Action {
@@ -42,10 +51,15 @@ impl Owner {
 }
 
 pub(super) struct Pending {
-    deadline: Instant,
+    number: u64,
+    /// The deadline, in nanoseconds since the queue was made.
+    time: u64,
     owner: Owner,
-    /// `None` while an interval fires.
+    /// `None` while an interval fires. Then it is in no slot.
     action: Option<Action>,
+    links: Links,
+    /// Its place in the wheel.
+    slot: u16,
 }
 
 /// A timer whose time has come.
@@ -55,15 +69,16 @@ pub(super) struct Due {
     pub(super) action: Action,
 }
 
-#[derive(Default)]
 pub(super) struct Queue {
-    /// Ascending by deadline, then by number: timers of one deadline in the order of registration.
-    order: BTreeSet<(Instant, u64)>,
-    /// Not a hash map, which would keep the memory of the most timers ever, and move all of them
-    /// under the lock when it grows.
-    timers: BTreeMap<u64, Pending>,
-    /// The number of the timer that was last checked for being wanted.
-    looked_at: Option<u64>,
+    start: Instant,
+    timers: Arena,
+    order: Wheel,
+    /// Those that may become unwanted, in the order in which they were set.
+    conditional: List,
+    /// The one of these to look at next; `None` at their end.
+    looks_at: Option<u32>,
+    /// The number of the next timer, and the end of those that are this queue's to use.
+    numbers: Range<u64>,
     closed: bool,
     /// Every owner for which a timer was set.
     served: Vec<Owner>,
@@ -80,45 +95,86 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds a timer and returns its key, which no other timer in the program has. The queue is not
-    /// [closed](Self::is_closed).
+    pub(super) fn new(start: Instant) -> Self {
+        Self {
+            start,
+            timers: Arena::default(),
+            order: Wheel::new(),
+            conditional: List::new(Kind::Conditional),
+            looks_at: None,
+            numbers: 0..0,
+            closed: false,
+            served: Vec::new(),
+            firing: Vec::new(),
+            looks: Looks::default(),
+            watchers: 0,
+            in_call_since: None,
+            left: false,
+        }
+    }
+
+    /// Adds a timer. The queue is not [closed](Self::is_closed).
     pub(super) fn insert(&mut self, deadline: Instant, owner: Owner, action: Action) -> TimerKey {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        // ORDERING: Relaxed: the numbers only have to differ, and to ascend in this queue. Its
-        // lock orders the calls, and one atomic's values never go back.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        self.order.insert((deadline, number));
         if owner != Owner::NONE && !self.served.contains(&owner) {
             self.served.push(owner);
         }
-        let pending = Pending {
-            deadline,
+        let number = self.number();
+        let is_conditional = matches!(action, Action::While(_));
+        let place = self.timers.insert(Pending {
+            number,
+            time: self.time(deadline),
             owner,
             action: Some(action),
-        };
-        self.timers.insert(number, pending);
-        TimerKey(number)
+            links: UNLINKED,
+            slot: 0,
+        });
+        self.order.insert(&mut self.timers, place);
+        if is_conditional {
+            self.conditional.push(&mut self.timers, place);
+        }
+        TimerKey { number, place }
+    }
+
+    /// Returns a number that no other timer in the program has.
+    fn number(&mut self) -> u64 {
+        const BLOCK: u64 = 1 << 16;
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        self.numbers.next().unwrap_or_else(|| {
+            // ORDERING: Relaxed: the numbers only have to differ.
+            let start = NEXT.fetch_add(BLOCK, Ordering::Relaxed);
+            self.numbers = start + 1..start + BLOCK;
+            start
+        })
     }
 
     /// Takes the first timer that is due by `now`. An interval stays among the pending timers until
     /// [`again`](Self::again). The owner of a call stays known until it [has fired](Self::fired).
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<Due> {
-        let &(deadline, number) = self.order.first()?;
-        if deadline > now {
-            return None;
-        }
-        self.order.pop_first();
-        let pending = self.timers.get_mut(&number)?;
-        let (action, owner) = (pending.action.take()?, pending.owner);
+        let now = self.time(now);
+        let place = self.order.pop_due(&mut self.timers, now)?;
+        let pending = &mut self.timers[place];
+        let (number, owner) = (pending.number, pending.owner);
+        let action = pending.action.take()?;
         if !matches!(action, Action::Every(..)) {
-            self.timers.remove(&number);
+            self.forget(place, matches!(action, Action::While(_)));
         }
         self.firing.push(owner);
         Some(Due {
-            key: TimerKey(number),
+            key: TimerKey { number, place },
             owner,
             action,
         })
+    }
+
+    /// Removes a timer that is in no slot.
+    fn forget(&mut self, place: u32, is_conditional: bool) -> Pending {
+        if is_conditional {
+            if self.looks_at == Some(place) {
+                self.looks_at = self.conditional.next(&self.timers, place);
+            }
+            self.conditional.remove(&mut self.timers, place);
+        }
+        self.timers.remove(place)
     }
 
     /// Notes the end of a call for that owner.
@@ -146,12 +202,13 @@ impl Queue {
             Some(_) => counts(pending.owner),
         };
         let firing = self.firing.iter().filter(|&&owner| counts(owner)).count();
-        let (mut count, mut next) = (firing, None::<Instant>);
-        for pending in self.timers.values().filter(is_its) {
+        let (mut count, mut next) = (firing, None::<u64>);
+        for pending in self.timers.iter().filter(is_its) {
             count += 1;
-            next = Some(next.map_or(pending.deadline, |next| next.min(pending.deadline)));
+            next = Some(next.map_or(pending.time, |next| next.min(pending.time)));
         }
-        (count, if firing > 0 { None } else { next })
+        let next = next.filter(|_| firing == 0);
+        (count, next.map(|time| self.instant(time)))
     }
 
     /// Sets an interval's next turn after it has fired: a whole number of periods after the last
@@ -166,42 +223,47 @@ impl Queue {
         action: Action,
         now: Instant,
     ) -> Result<(), Action> {
-        let Some(pending) = self.timers.get_mut(&key.0) else {
+        let Some(last) = self.find(key).map(|pending| self.instant(pending.time)) else {
             return Err(action);
         };
-        let late = now.saturating_duration_since(pending.deadline).as_nanos();
+        let late = now.saturating_duration_since(last).as_nanos();
         // Missed turns are left out: a stalled machine must not cause a burst.
         let missed = late / period.as_nanos().max(1);
         let next = u32::try_from(missed + 1)
             .ok()
             .and_then(|turns| period.checked_mul(turns))
-            .and_then(|step| pending.deadline.checked_add(step));
-        pending.deadline = next.unwrap_or_else(|| after(now, period));
-        pending.action = Some(action);
-        self.order.insert((pending.deadline, key.0));
+            .and_then(|step| last.checked_add(step));
+        let time = self.time(next.unwrap_or_else(|| after(now, period)));
+        let pending = &mut self.timers[key.place];
+        (pending.time, pending.action) = (time, Some(action));
+        self.order.insert(&mut self.timers, key.place);
         Ok(())
     }
 
     /// Removes a timer. The caller drops it without the lock: its destructor is user code.
     pub(super) fn cancel(&mut self, key: TimerKey) -> Option<Pending> {
-        let pending = self.timers.remove(&key.0)?;
-        self.order.remove(&(pending.deadline, key.0));
-        Some(pending)
+        let action = &self.find(key)?.action;
+        let is_conditional = matches!(action, Some(Action::While(_)));
+        if action.is_some() {
+            self.order.remove(&mut self.timers, key.place);
+        }
+        Some(self.forget(key.place, is_conditional))
     }
 
-    /// Removes the timer after the one that the last call checked, if it is no longer wanted.
-    /// Behind the last timer it starts again at the first.
+    /// Removes the next timer that may become unwanted, if it is.
     ///
     /// At two calls for each new timer, a round takes as many new timers as there were. So unwanted
     /// timers never outnumber the others by much, and no call takes longer when there are many.
     pub(super) fn sweep(&mut self) -> Option<Pending> {
-        let behind = self.looked_at.map_or(Bound::Unbounded, Bound::Excluded);
-        let next = self.timers.range((behind, Bound::Unbounded)).next();
-        // After the last timer it begins again at the first.
-        self.looked_at = next.map(|(&number, _)| number);
-        let (&number, pending) = next?;
-        match &pending.action {
-            Some(Action::While(call)) if !call.is_wanted() => self.cancel(TimerKey(number)),
+        // After the last one it begins again at the first.
+        let place = self.looks_at.or(self.conditional.first())?;
+        self.looks_at = self.conditional.next(&self.timers, place);
+        let Pending { number, action, .. } = &self.timers[place];
+        match action {
+            Some(Action::While(call)) if !call.is_wanted() => {
+                let number = *number;
+                self.cancel(TimerKey { number, place })
+            }
             _ => None,
         }
     }
@@ -212,33 +274,52 @@ impl Queue {
     /// # Errors
     /// The waker, if the sleep is over.
     pub(super) fn rewake(&mut self, key: TimerKey, waker: Waker) -> Result<Waker, Waker> {
-        match self
-            .timers
-            .get_mut(&key.0)
-            .map(|pending| &mut pending.action)
-        {
-            Some(Some(Action::Wake(own))) => Ok(std::mem::replace(own, waker)),
+        if self.find(key).is_none() {
+            return Err(waker);
+        }
+        match &mut self.timers[key.place].action {
+            Some(Action::Wake(own)) => Ok(std::mem::replace(own, waker)),
             _ => Err(waker),
         }
     }
 
     /// Removes all timers; none is to be added from now on.
-    pub(super) fn close(&mut self) -> BTreeMap<u64, Pending> {
+    pub(super) fn close(&mut self) -> impl Iterator<Item = Pending> + use<> {
         self.closed = true;
-        self.order.clear();
-        std::mem::take(&mut self.timers)
+        self.order = Wheel::new();
+        self.conditional = List::new(Kind::Conditional);
+        self.looks_at = None;
+        std::mem::take(&mut self.timers).into_iter()
     }
 
     pub(super) fn is_closed(&self) -> bool {
         self.closed
     }
 
+    /// Returns the first deadline, or, after timers were cancelled, an earlier time. A look at that
+    /// time leads on.
     pub(super) fn next(&self) -> Option<Instant> {
-        self.order.first().map(|&(deadline, _)| deadline)
+        self.order.next().map(|time| self.instant(time))
     }
 
     pub(super) fn len(&self) -> usize {
         self.timers.len()
+    }
+
+    fn find(&self, key: TimerKey) -> Option<&Pending> {
+        let pending = self.timers.get(key.place);
+        pending.filter(|pending| pending.number == key.number)
+    }
+
+    /// Returns a time as the wheel has it: 0 before the start, and centuries on the last one.
+    fn time(&self, at: Instant) -> u64 {
+        let since = at.saturating_duration_since(self.start);
+        let seconds = since.as_secs().saturating_mul(1_000_000_000);
+        seconds.saturating_add(since.subsec_nanos().into())
+    }
+
+    fn instant(&self, time: u64) -> Instant {
+        after(self.start, Duration::from_nanos(time))
     }
 }
 

@@ -93,8 +93,8 @@ pub(super) struct Shared {
 impl Service {
     pub(super) fn start(clock: Box<dyn Clock>) -> io::Result<Self> {
         let shared = Arc::new(Shared {
+            queue: Mutex::new(Queue::new(clock.now())),
             clock,
-            queue: Mutex::new(Queue::default()),
             sharing: AtomicUsize::new(0),
             changed: Condvar::new(),
             registered: Condvar::new(),
@@ -137,7 +137,8 @@ impl Service {
         self.shared.clock.registered();
     }
 
-    /// Adds a timer, whose action `into_action` makes of what was given for it.
+    /// Adds a timer, whose action `into_action` makes of what was given for it. Returns its key, and
+    /// whether the thread looks at another timer before its deadline.
     ///
     /// # Errors
     /// The value that was given, after the shutdown.
@@ -147,7 +148,7 @@ impl Service {
         owner: Owner,
         given: T,
         into_action: impl FnOnce(T) -> Action,
-    ) -> Result<TimerKey, T> {
+    ) -> Result<(TimerKey, bool), T> {
         let shared = &self.shared;
         let mut queue = shared.lock();
         if queue.is_closed() {
@@ -155,11 +156,10 @@ impl Service {
         }
         // Under the lock, as an action does not come back: no user code runs in there.
         let action = into_action(given);
-        let unwanted = match action {
-            Action::While(_) => [queue.sweep(), queue.sweep()],
-            _ => [None, None],
-        };
+        let is_conditional = matches!(action, Action::While(_));
+        let unwanted = is_conditional.then(|| [queue.sweep(), queue.sweep()]);
         let key = queue.insert(deadline, owner, action);
+        let behind = queue.looks.come_before(deadline);
         let wakes = queue.looks.wakes_for(deadline);
         let watched = queue.watchers > 0;
         drop(queue);
@@ -170,8 +170,10 @@ impl Service {
             shared.registered.notify_all();
         }
         shared.clock.registered();
-        unwanted.into_iter().for_each(drop_contained);
-        Ok(key)
+        if let Some(unwanted) = unwanted {
+            unwanted.into_iter().for_each(drop_contained);
+        }
+        Ok((key, behind))
     }
 
     /// Removes a timer. Returns whether it was pending.
@@ -235,7 +237,7 @@ impl Service {
         let pending = self.shared.lock().close();
         self.shared.changed.notify_one();
         self.shared.registered.notify_all();
-        for timer in pending.into_values() {
+        for timer in pending {
             // A waker or a destructor that panics costs its own timer, not the others.
             let _ = catch_panic(|| timer.give_up());
         }

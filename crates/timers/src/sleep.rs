@@ -42,25 +42,25 @@ impl Future for Sleep {
     type Output = Result<(), TimersClosed>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if self.service.now() >= self.deadline {
-            return Poll::Ready(Ok(()));
-        }
         let waker = context.waker().clone();
         let pending = match self.key {
             Some(key) => self.service.rewake(key, waker),
             None => {
                 let deadline = self.deadline;
                 let set = (self.service).register(deadline, Owner::NONE, waker, Action::Wake);
-                self.key = set.ok();
-                self.key.is_some()
+                self.key = set.as_ref().ok().map(|&(key, _)| key);
+                set.is_ok_and(|(_, behind)| {
+                    // If it is behind another timer, the thread fires it, late or not. Otherwise it
+                    // may have passed; and a clock that is moved by hand may have been moved before
+                    // this timer was in.
+                    behind || self.service.now() < deadline
+                })
             }
         };
-        if self.service.now() >= self.deadline {
-            // It fired between the two looks; or a clock was moved by hand between them, before
-            // this timer was in.
-            Poll::Ready(Ok(()))
-        } else if pending {
+        if pending {
             Poll::Pending
+        } else if self.service.now() >= self.deadline {
+            Poll::Ready(Ok(()))
         } else {
             Poll::Ready(Err(TimersClosed))
         }

@@ -79,7 +79,7 @@ impl Timers {
     /// deadline has passed: at once, on that thread; on a clock moved by hand, at its next move.
     ///
     /// A panic in it is contained, and its message lost. It may drop any value, the timers too.
-    /// Takes the timers' lock: O(log n).
+    /// Takes the timers' lock: O(1).
     ///
     /// # Errors
     /// [`NotSet::Closed`], with the call, after the [shutdown](Self::shutdown).
@@ -160,7 +160,7 @@ impl Timers {
     /// cancelled before. An interval that is firing is still pending: it does not fire again. A key
     /// of other timers names none of these.
     ///
-    /// Takes the timers' lock: O(log n).
+    /// Takes the timers' lock: O(1).
     pub fn cancel(&self, key: TimerKey) -> bool {
         self.service.cancel(key)
     }
@@ -246,7 +246,7 @@ impl Timers {
         into_action: impl FnOnce(T) -> Action,
     ) -> Result<TimerKey, NotSet<T>> {
         let set = (self.service).register(deadline, self.owner, given, into_action);
-        set.map_err(NotSet::Closed)
+        set.map(|(key, _)| key).map_err(NotSet::Closed)
     }
 }
 
