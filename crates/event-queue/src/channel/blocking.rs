@@ -14,7 +14,7 @@ use super::RecvError;
 use super::receiver::Receiver;
 
 /// The length of a sleep beside a push that has claimed a slot, and perhaps not seen the waker. Its
-/// thread is not running, or it would have been done long ago.
+/// thread is not running, or the push would have been done before this sleep.
 const NAP: Duration = Duration::from_millis(1);
 
 impl<T: Send> Receiver<T> {
@@ -35,6 +35,8 @@ impl<T: Send> Receiver<T> {
     #[inline(never)]
     pub(super) fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvError> {
         let mut spinner = AdaptiveSpinner::new();
+        // Beside a push that is under way: mostly it takes some nanoseconds more.
+        let mut patience = AdaptiveSpinner::with_rounds(8, 12);
         let mut bed: Option<(Parker, Waker)> = None;
         loop {
             match self.try_recv() {
@@ -52,6 +54,9 @@ impl<T: Send> Receiver<T> {
             let until = match self.leave_waker(waker) {
                 Poll::Pending => deadline,
                 Poll::Ready(Err(RecvError::Empty)) => {
+                    if patience.spin() == Spin::Again {
+                        continue;
+                    }
                     let nap = time::now() + NAP;
                     Some(deadline.map_or(nap, |deadline| nap.min(deadline)))
                 }
