@@ -8,7 +8,7 @@ use filch_processors::Processors;
 use filch_sync::panic::catch_panic;
 
 use crate::handle::life_cycle::{self, init, not_started, type_name};
-use crate::link::watch::{Watch, WatchKind, add};
+use crate::link::watch::{Watch, WatchKind};
 use crate::process::inline_box::{NewProcess, ProcessBox, process_box};
 use crate::process::output::Successor;
 use crate::protocol::error_by_display;
@@ -192,7 +192,7 @@ impl<P: Protocol> Handle<P> {
     fn tie(&self, pid: Pid, body: &mut Body<P>, watches: &[(WatchKind, Pid)]) {
         for &(kind, other) in watches {
             let watch = Watch::new(kind, other, pid, None);
-            add(&mut body.cold().watches, watch.clone());
+            body.cold().watches.add(watch.clone());
             if kind == WatchKind::Link {
                 self.attach(other, &watch);
             }

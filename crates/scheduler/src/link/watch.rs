@@ -149,15 +149,35 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// Adds a watch to the list of a process, which only the worker that has the process touches.
-/// Sweeps out the dead ones before it allocates: so there are at most twice as many as were ever
-/// armed at a time, at an amortised constant cost.
-pub(crate) fn add(list: &mut Vec<Watch>, watch: Watch) {
-    if list.len() == list.capacity() {
-        list.retain(|watch| watch.state() == ARMED);
-        list.reserve_exact(list.len().max(1));
+/// The watches of a process, which only the worker that has the process touches.
+#[derive(Default)]
+pub(crate) struct Watches {
+    list: Vec<Watch>,
+    /// The place of the one to look at next.
+    looks_at: usize,
+}
+
+impl Watches {
+    /// Adds a watch, looks at two others in turn, and drops those that are over. So those that are over never
+    /// outnumber the armed ones by much, and a supervisor of a hundred thousand never has to look
+    /// at all of them.
+    pub(crate) fn add(&mut self, watch: Watch) {
+        for _ in 0..2 {
+            match self.list.get(self.looks_at).map(Watch::state) {
+                Some(ARMED) => self.looks_at += 1,
+                Some(_) => drop(self.list.swap_remove(self.looks_at)),
+                None => self.looks_at = 0,
+            }
+        }
+        if self.list.len() == self.list.capacity() {
+            self.list.reserve_exact(self.list.len().max(1));
+        }
+        self.list.push(watch);
     }
-    list.push(watch);
+
+    pub(crate) fn as_slice(&self) -> &[Watch] {
+        &self.list
+    }
 }
 
 /// The news that a process is over, for one that watches it or is linked to it.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use filch_process_state::Reason;
 
-use crate::link::watch::Watch;
+use crate::link::watch::{Watch, Watches};
 use crate::process::inline_box::ProcessBox;
 use crate::process::output::Successor;
 use crate::protocol::debug_fields;
@@ -36,7 +36,7 @@ pub(crate) struct ColdState<P: Protocol> {
     /// The step that it takes, or took last, if it is timed.
     pub(crate) timed: Option<TimedStep>,
     /// The watches that tell of its end.
-    pub(crate) watches: Vec<Watch>,
+    pub(crate) watches: Watches,
 }
 
 /// A step of a process that has more events than the step was given.
@@ -60,7 +60,7 @@ impl<P: Protocol> Body<P> {
                 behind: false,
                 since: None,
                 timed: None,
-                watches: Vec::new(),
+                watches: Watches::default(),
             })
         })
     }

@@ -179,7 +179,7 @@ unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>, more: bool)
     {
         // SAFETY: the caller, which has the process, is its queue's one consumer.
         unsafe { slot.events.shrink() };
-        if cold.watches.is_empty() {
+        if cold.watches.as_slice().is_empty() {
             body.cold = None;
         } else {
             (cold.backlog, cold.behind, cold.since) = (Backlog::new(), false, None);

@@ -76,7 +76,7 @@ fn empty<P: Protocol>(handle: &Handle<P>, cold: &mut ColdState<P>, pid: Pid, rea
     while let Some(event) = cold.backlog.pop() {
         drop_contained(event);
     }
-    for watch in &cold.watches {
+    for watch in cold.watches.as_slice() {
         handle.fire(watch, pid, reason);
     }
 }

@@ -4,7 +4,6 @@
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::handle::life_cycle::take_over;
-use crate::link::watch::add;
 use crate::process::output::Successor;
 use crate::table::body::{Body, EventList, Item, Signal, Waits};
 use crate::table::slot::{READS_LATER, Slot, TRAP_EXITS};
@@ -94,7 +93,7 @@ impl<P: Protocol> Inbox<P> {
     ) {
         match signal {
             Signal::Upgrade(successor) => self.pending().successors.push(successor),
-            Signal::Attach(watch) => add(&mut body.cold().watches, watch),
+            Signal::Attach(watch) => body.cold().watches.add(watch),
             Signal::Ended(ended) if ended.watch.is_cancelled() => {}
             Signal::Ended(ended) if !ended.watch.is_link() => put(body, Event::Down(ended)),
             Signal::Ended(ended) if slot.has(TRAP_EXITS) => put(body, Event::Exited(ended)),

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use crate::link::watch::{Watch, WatchKind, add};
+use crate::link::watch::{Watch, WatchKind, Watches};
 use crate::table::{Placement, Table};
 use crate::tests::Any;
 use crate::{ExitReason, Node, Pid};
@@ -69,24 +69,17 @@ fn a_link_has_two_ends() {
 #[test]
 fn watches_that_are_over_are_swept_out() {
     let [by, with] = two();
-    let mut list = Vec::new();
+    let mut watches = Watches::default();
     for number in 0..100 {
         let watch = Watch::new(WatchKind::Monitor, by, with, None);
-        add(&mut list, watch.clone());
+        watches.add(watch.clone());
         if number % 10 != 0 {
             assert!(watch.fire());
         }
     }
+    let list = watches.as_slice();
     assert!(list.len() <= 2 * 11, "at most twice as many as were armed");
     assert_eq!(list.iter().filter(|watch| watch.fire()).count(), 10);
-}
-
-#[test]
-fn a_list_with_one_watch_has_room_for_one() {
-    let [by, with] = two();
-    let mut list = Vec::new();
-    add(&mut list, Watch::new(WatchKind::Monitor, by, with, None));
-    assert_eq!(list.capacity(), 1);
 }
 
 #[test]
