@@ -95,14 +95,36 @@ fn lines(lost: &[Loss<'_>], reasons: &Reasons) -> String {
     }
     let mut text = String::new();
     for ([group, reason], _, rows) in lines {
-        let _ = writeln!(text, "- **{group}**: {rows}. {reason}");
+        text.push_str(&wrapped(&format!("- **{group}**: {rows}. {reason}")));
     }
     text
 }
 
+/// The most columns of a line, with a plus sign to spare: at a line's beginning it would be a list.
+const COLUMNS: usize = 98;
+
+/// An item of a list in lines of at most so many columns.
+fn wrapped(item: &str) -> String {
+    let mut text = String::new();
+    let mut columns = 0;
+    for word in item.split(' ') {
+        let width = word.chars().count() + 1;
+        if columns + width > COLUMNS && word != "+" {
+            text.push_str("\n ");
+            columns = 1;
+        }
+        if columns > 0 {
+            text.push(' ');
+        }
+        text.push_str(word);
+        columns += width;
+    }
+    text + "\n"
+}
+
 #[cfg(test)]
 mod tests {
-    use super::list;
+    use super::{list, wrapped};
     use crate::reasons::Reasons;
     use crate::reasons::tests::reasons;
     use crate::run::Run;
@@ -163,5 +185,24 @@ mod tests {
             "{by_some}"
         );
         assert!(!by_some.contains("biased"), "it wins: {by_some}");
+    }
+
+    #[test]
+    fn a_long_item_has_several_lines() {
+        let item = format!(
+            "- {} + {}",
+            "word ".repeat(20).trim(),
+            "word ".repeat(20).trim()
+        );
+        let text = wrapped(&item);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 100),
+            "{text}"
+        );
+        assert!(
+            text.lines().skip(1).all(|line| line.starts_with("  word")),
+            "{text}"
+        );
+        assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), item);
     }
 }

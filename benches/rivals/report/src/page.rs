@@ -1,7 +1,8 @@
 //! A page of docs with tables that are made from a stored run.
 //!
 //! A comment says which run: `<!-- run: benches/results/NAME -->`. A table stands between
-//! `<!-- table: NAME -->` and `<!-- end of table -->`; NAME is `machine`, `counts`, `headlines`, `losses`, `scaling` or a group.
+//! `<!-- table: NAME -->` and `<!-- end of table -->`; NAME is `machine`, `counts`, `headlines`,
+//! `losses`, `scaling`, or a group.
 
 use std::fmt::Write as _;
 
