@@ -18,9 +18,13 @@ const REASONS: &str = "benches/reasons.toml";
 /// The folder of the stored runs, from the repository's root.
 const RUNS: &str = "benches/results";
 
-/// The stored runs of this repository.
+/// The folder of the stored runs of this repository, from the current one if that is its root.
 pub fn runs() -> PathBuf {
-    Path::new(ROOT).join(RUNS)
+    let root = Path::new(ROOT).canonicalize();
+    match (root, std::env::current_dir()) {
+        (Ok(root), Ok(here)) if root != here => root.join(RUNS),
+        _ => RUNS.into(),
+    }
 }
 
 /// A file of the repository.
