@@ -188,21 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_item_has_several_lines() {
-        let item = format!(
-            "- {} + {}",
-            "word ".repeat(20).trim(),
-            "word ".repeat(20).trim()
-        );
-        let text = wrapped(&item);
-        assert!(
-            text.lines().all(|line| line.chars().count() <= 100),
-            "{text}"
-        );
-        assert!(
-            text.lines().skip(1).all(|line| line.starts_with("  word")),
-            "{text}"
-        );
-        assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), item);
+    fn a_long_item_has_several_lines_and_none_begins_with_a_plus() {
+        for letters in 1..96 {
+            let item = format!("- {} + {}", "x".repeat(letters), "word ".repeat(20).trim());
+            let text = wrapped(&item);
+            assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+            let mut more = text.lines().skip(1);
+            assert!(more.all(|line| line.starts_with("  word")), "{text}");
+            assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), item);
+        }
     }
 }

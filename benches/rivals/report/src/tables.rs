@@ -23,7 +23,8 @@ pub fn machine(run: &Run) -> String {
     )
 }
 
-/// Counts the rows by their verdicts, and the scenarios that were measured again.
+/// Counts the rows by their verdicts, and the scenarios that were measured again; and says if the
+/// run is one that a report would refuse.
 pub(crate) fn counts(run: &Run) -> String {
     let verdicts: Vec<_> = run.ratios().map(|ratio| ratio.verdict()).collect();
     let count = |of| verdicts.iter().filter(|verdict| **verdict == of).count();
@@ -33,11 +34,14 @@ pub(crate) fn counts(run: &Run) -> String {
         let mut contenders = scenario.contenders.iter();
         contenders.any(|series| series.figures.len() > run.effort.rounds)
     };
+    let unfit = run.machine.check().err();
+    let unfit = unfit.map(|unfit| format!("**No full report**: {unfit}.\n"));
     format!(
         "Rows: {}. Won: {won}. Level: {level}. Lost: {lost}. Unknown: {unknown}. \
-         Scenarios in more rounds: {}.\n",
+         Scenarios in more rounds: {}.\n{}",
         verdicts.len(),
-        run.results.iter().filter(is_again).count()
+        run.results.iter().filter(is_again).count(),
+        unfit.unwrap_or_default()
     )
 }
 
@@ -198,6 +202,8 @@ mod tests {
         assert_eq!(counts(&run), counted);
         run.effort.rounds = 4;
         assert_eq!(counts(&run), counted.replace("0.\n", "3.\n"));
+        run.machine.load = "1.61".into();
+        assert!(counts(&run).contains("\n**No full report**: the load average is 1.61,"));
     }
 
     #[test]
