@@ -13,6 +13,7 @@ use std::cell::LazyCell;
 
 use filch_report::estimate::median;
 use filch_report::run::{self, Better, Latencies, Role, Series};
+use filch_report::{Ratio, Verdict};
 use hdrhistogram::Histogram;
 
 use crate::work::WORKERS;
@@ -154,8 +155,36 @@ impl Scenario {
         self
     }
 
+    /// Measures, and again with twice as many rounds, `again` times at most, as long as one of our
+    /// rows cannot be told from its rival. The last time counts, and those before do not.
+    pub(crate) fn measure_until_known(
+        &mut self,
+        group: &str,
+        mut rounds: usize,
+        seed: u64,
+        again: u32,
+    ) -> run::Scenario {
+        let mut measured = self.measure(group, rounds, seed);
+        for _ in 0..again {
+            let is_unknown = |ratio: Ratio<'_>| ratio.verdict() == Verdict::Unknown;
+            if !measured.ratios().any(is_unknown) {
+                break;
+            }
+            rounds *= 2;
+            println!(
+                "{}: unknown, measured again in {rounds} rounds",
+                self.name()
+            );
+            measured = self.measure(group, rounds, seed);
+        }
+        measured
+    }
+
     /// One discarded round, then `rounds` that count.
-    pub(crate) fn measure(mut self, group: &str, rounds: usize, seed: u64) -> run::Scenario {
+    fn measure(&mut self, group: &str, rounds: usize, seed: u64) -> run::Scenario {
+        for contender in &mut self.result.contenders {
+            contender.figures.clear();
+        }
         let mut random = fastrand::Rng::with_seed(seed);
         let mut order: Vec<usize> = (0..self.turns.len()).collect();
         // In thousandths of the unit: a histogram has whole numbers.
@@ -198,7 +227,7 @@ impl Scenario {
             });
         }
         self.result.group = group.to_owned();
-        self.result
+        self.result.clone()
     }
 }
 
@@ -248,13 +277,42 @@ mod tests {
                 next
             }
         };
-        let scenario = Scenario::new("counting", "turns")
+        let mut scenario = Scenario::new("counting", "turns")
             .contender("one", counting(0.0))
             .floor("other", counting(100.0));
         let measured = scenario.measure("group", 4, 7).contenders;
         assert_eq!(measured[0].figures, [2.0, 3.0, 4.0, 5.0]);
         assert_eq!(measured[1].figures, [102.0, 103.0, 104.0, 105.0]);
         assert_eq!(measured[1].role, Role::Floor);
+    }
+
+    /// A pair of contenders, of which ours is better or worse by turns for so many rounds, and then
+    /// better for good.
+    fn unclear_for(rounds: u32) -> Scenario {
+        let mut round = 0;
+        let ours = move || {
+            round += 1;
+            if round < rounds && round % 2 == 0 {
+                2.0
+            } else {
+                0.5
+            }
+        };
+        let scenario = Scenario::new("unclear", "turns");
+        scenario.contender("filch", ours).contender("rival", || 1.0)
+    }
+
+    #[test]
+    fn what_is_unknown_is_measured_again_in_more_rounds() {
+        let rounds = |unclear, again| {
+            let measured = unclear_for(unclear).measure_until_known("group", 6, 7, again);
+            measured.contenders[0].figures.len()
+        };
+        assert_eq!(rounds(0, 2), 6, "it is known at once");
+        // The first six, and a discarded one.
+        assert_eq!(rounds(7, 2), 12);
+        assert_eq!(rounds(7, 0), 6, "nobody asked for more");
+        assert_eq!(rounds(100, 2), 24, "and it is unknown still");
     }
 
     #[test]
@@ -268,7 +326,7 @@ mod tests {
                 next.next().expect("a cycle has no end")
             }
         };
-        let scenario = Scenario::new("sampling", "turns")
+        let mut scenario = Scenario::new("sampling", "turns")
             .sampled(3)
             .contender("a", taking('a', [9.0, 1.0, 2.0]))
             .contender("b", taking('b', [5.0, 7.0, 6.0]));
@@ -290,7 +348,7 @@ mod tests {
     #[test]
     fn latencies_are_kept_over_the_rounds_that_count() {
         let mut round = 0.0;
-        let scenario = Scenario::new("waiting", "ns").latencies("one", move || {
+        let mut scenario = Scenario::new("waiting", "ns").latencies("one", move || {
             round += 1.0;
             vec![10.0 * round, round, 100.0 * round]
         });

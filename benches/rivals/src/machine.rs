@@ -1,9 +1,11 @@
 //! The machine, compiler and commit of a result, without which its figures mean nothing.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 
+use filch_report::published;
 use filch_report::run::Machine;
 
 /// Describes this machine, now.
@@ -19,9 +21,24 @@ pub(crate) fn describe() -> Machine {
     }
 }
 
-/// A program that was made to be carried knows it; another one runs in its repository.
+/// The commit of a program that was made to be carried; another one runs in its repository.
+const CARRIED: Option<&str> = option_env!("FILCH_COMMIT");
+
+/// Returns whether the repository may be on another machine.
+pub(crate) fn is_carried() -> bool {
+    CARRIED.is_some()
+}
+
+/// The folder in which a run is stored: the current one, where there is no repository.
+pub(crate) fn results() -> PathBuf {
+    match is_carried() {
+        true => PathBuf::new(),
+        false => published::runs(),
+    }
+}
+
 fn commit() -> String {
-    match option_env!("FILCH_COMMIT") {
+    match CARRIED {
         Some(commit) => commit.to_owned(),
         None => output_of("git", &["describe", "--always", "--dirty", "--exclude=*"]),
     }
@@ -50,5 +67,5 @@ fn output_of(program: &str, arguments: &[&str]) -> String {
 }
 
 fn unknown() -> String {
-    "unknown".to_owned()
+    Machine::UNKNOWN.to_owned()
 }

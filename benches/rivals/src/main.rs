@@ -14,21 +14,22 @@ mod pools;
 mod total;
 mod work;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
-use filch_report::run::{self, Run};
-use filch_report::{Folder, tables};
+use filch_report::run::{self, Machine, Run};
+use filch_report::{Folder, Unfit, published, tables};
 use harness::Effort;
 
 /// The options of the program around this one.
 const MORE: &str = "\
 cargo xtask bench takes these as well:
   --compare BEFORE AFTER  Two stored runs, row by row: what changed beyond noise is on top
-  --tables [FOLDER]       Makes the tables of docs/performance.md and the chart of README.md from a
-                          stored run
+  --tables [FOLDER]       Makes the pages of docs and the chart of README.md from a stored run
   --carry FILE            Builds this program so that it can be carried to another machine";
 
 #[derive(Parser)]
@@ -68,11 +69,13 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Stores each group in this folder, as JSON, when it is measured:
-    /// benches/results/DATE-MACHINE. Other groups may follow, of the same commit on the same
-    /// machine.
+    /// Stores each group in a folder, as JSON, when it is measured: benches/results/DATE-MACHINE,
+    /// unless another one is named. Rows that cannot be told from the rival's are measured again.
+    /// When no group is missing, the pages and the chart are made from it. Refuses a dirty tree and
+    /// a busy machine; with `--quick` it stores nonetheless, marked as short, and makes no page.
+    /// Other groups may follow, of the same commit on the same machine.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenario", "contender"])]
-    report: Option<PathBuf>,
+    report: Option<Option<PathBuf>>,
 }
 
 fn main() -> ExitCode {
@@ -86,14 +89,44 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Tries, a second each, to find the machine quiet: a build ends shortly before, and the load
+/// average takes two minutes to forget it.
+const PATIENCE: u32 = 180;
+
+/// The times that a report measures an unknown row again.
+const AGAIN: u32 = 2;
+
+/// Describes a machine that is fit for a report.
+fn fit() -> Result<Machine, Unfit> {
+    for tried in 0.. {
+        let machine = machine::describe();
+        match machine.check() {
+            Err(busy @ Unfit::Busy(_)) if tried < PATIENCE => {
+                if tried == 0 {
+                    println!("{busy}: waiting");
+                }
+                thread::sleep(Duration::from_secs(1));
+            }
+            checked => return checked.map(|()| machine),
+        }
+    }
+    unreachable!("it has no end")
+}
+
 fn measure(arguments: &Arguments) -> Result<(), String> {
     let mut effort = match arguments.quick {
         true => Effort::QUICK,
         false => Effort::FULL,
     };
     effort.rounds = arguments.rounds.unwrap_or(effort.rounds).max(1);
+    let is_report = arguments.report.is_some();
+    let machine = match is_report && !arguments.quick {
+        true => fit().map_err(|unfit| unfit.to_string())?,
+        false => machine::describe(),
+    };
+    let again = if is_report { AGAIN } else { 0 };
     let mut all = Run {
-        machine: machine::describe(),
+        machine,
         effort: run::Effort {
             rounds: effort.rounds,
             quick: arguments.quick,
@@ -103,7 +136,11 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     };
     println!("{}", tables::machine(&all));
     work::ask_for(arguments.workers);
-    let stored = arguments.report.as_ref();
+    let path = arguments.report.as_ref().map(|named| match named {
+        Some(path) => path.clone(),
+        None => machine::results().join(all.machine.folder(arguments.workers, all.effort)),
+    });
+    let stored = path.as_ref();
     let stored = stored.map(|path| Folder::open(path, &all.machine, all.effort));
     let stored = stored.transpose()?;
     for (group, scenarios) in groups::ALL {
@@ -117,7 +154,8 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
         for mut scenario in scenarios(effort) {
             let is_kept = scenario.keep(&arguments.contender);
             if is_kept && scenario.name().contains(&arguments.scenario) {
-                let measured = scenario.measure(group, effort.rounds, arguments.seed);
+                let (rounds, seed) = (effort.rounds, arguments.seed);
+                let measured = scenario.measure_until_known(group, rounds, seed, again);
                 println!("{}", tables::of(&[&measured]));
                 of_group.results.push(measured);
             }
@@ -130,6 +168,21 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     if all.results.is_empty() {
         return Err("no scenario was selected".to_owned());
     }
-    let json = arguments.json.as_ref();
-    json.map_or(Ok(()), |path| all.write(path))
+    if let Some(json) = &arguments.json {
+        all.write(json)?;
+    }
+    path.map_or(Ok(()), |path| publish(&path, arguments.quick))
+}
+
+/// Makes the pages from the run, if that can be done here and now, and says how otherwise.
+fn publish(path: &Path, is_short: bool) -> Result<(), String> {
+    let measured = Run::read_all(path)?;
+    let groups = measured.groups();
+    let is_whole = groups::ALL.iter().all(|(group, _)| groups.contains(group));
+    if is_whole && !is_short && !machine::is_carried() {
+        return published::write(Some(path));
+    }
+    let path = path.display();
+    println!("{path}: `cargo xtask bench --tables {path}` in the repository makes the pages");
+    Ok(())
 }

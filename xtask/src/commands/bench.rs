@@ -118,7 +118,7 @@ fn carry(file: &Path) -> Result<ExitCode> {
     }
     let built = tree.target.join(host.trim()).join("measured/filch-benches");
     fs::copy(built, file)?;
-    println!("{}: `--report FOLDER` stores every group", file.display());
+    println!("{}: `--report` stores every group", file.display());
     Ok(ExitCode::SUCCESS)
 }
 

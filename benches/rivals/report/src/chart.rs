@@ -36,19 +36,20 @@ impl Row {
             name,
             ratio: ratio.ratio,
             verdict: ratio.verdict(),
-            medians: format!(
-                "{} beside {} {}, {}",
-                Short(ratio.ours.median()),
-                Short(ratio.rival.median()),
-                ratio.scenario.unit.split(' ').next().unwrap_or_default(),
-                ratio.rival.name,
-            ),
+            medians: format!("{}, {}", medians(ratio), ratio.rival.name),
         }
     }
 
     fn ends(&self) -> [f64; 2] {
         self.ratio.interval.unwrap_or([self.ratio.median; 2])
     }
+}
+
+/// The two medians.
+pub(crate) fn medians(ratio: &Ratio<'_>) -> String {
+    let [ours, rival] = [ratio.ours, ratio.rival].map(|series| Short(series.median()));
+    let unit = ratio.scenario.unit.split(' ').next().unwrap_or_default();
+    format!("{ours} beside {rival} {unit}")
 }
 
 /// A logarithmic axis in pixels, from one power of two to another.
@@ -85,11 +86,7 @@ impl Axis {
 
 pub(crate) fn of(run: &Run, rows: &[Row]) -> String {
     let machine = &run.machine;
-    let quick = if run.effort.quick {
-        ", quick rounds"
-    } else {
-        ""
-    };
+    let rounds = run.effort.in_words().replace("**", "");
     let bottom = TOP + ROW * rows.len() as i32;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{}\" \
@@ -98,7 +95,7 @@ pub(crate) fn of(run: &Run, rows: &[Row]) -> String {
     );
     let title = "filch: cost beside the best rival's, below 1 is better";
     let place = format!(
-        "{}, {} cores, {}, commit {}{quick}",
+        "{}, {} cores, {}, commit {}, rounds: {rounds}",
         machine.cpu, machine.cores, machine.rustc, machine.commit
     );
     let _ = writeln!(
@@ -131,10 +128,11 @@ pub(crate) fn of(run: &Run, rows: &[Row]) -> String {
 }
 
 fn draw(svg: &mut String, axis: &Axis, row: &Row, y: i32) {
-    let colour = match row.verdict {
-        Verdict::Won => BLUE,
-        Verdict::Lost => ORANGE,
-        Verdict::Even => GREY,
+    let (colour, mark) = match row.verdict {
+        Verdict::Won => (BLUE, ""),
+        Verdict::Lost => (ORANGE, ""),
+        Verdict::Level => (GREY, ""),
+        Verdict::Unknown => (GREY, "? "),
     };
     let (one, here) = (axis.at(1.0), axis.at(row.ratio.median));
     let (left, width) = (one.min(here), (one - here).abs());
@@ -150,7 +148,7 @@ fn draw(svg: &mut String, axis: &Axis, row: &Row, y: i32) {
          <circle cx=\"{here}\" cy=\"{y}\" r=\"4\" fill=\"{colour}\"/>\n\
          <text x=\"{names}\" y=\"{line}\" text-anchor=\"end\">{name}</text>\n\
          <text x=\"{ratios}\" y=\"{line}\" text-anchor=\"end\" fill=\"{colour}\">\
-         {median:.2}</text>\n\
+         {mark}{median:.2}</text>\n\
          <text x=\"{others}\" y=\"{line}\" font-size=\"12\">{}</text>\n",
         medians.replace('&', "&amp;").replace('<', "&lt;")
     );

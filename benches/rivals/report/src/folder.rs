@@ -1,12 +1,72 @@
-//! A stored run: a folder with a JSON file for each group.
+//! A stored run: a folder with a JSON file for each group, and what may be stored.
 //!
 //! Groups may be measured one after another, on different days even: as long as machine, compiler,
 //! commit and effort are the same, their tables stand side by side.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::run::{Effort, Machine, Run};
+
+/// The load average of a minute at which a machine has nothing else to do.
+const QUIET: f64 = 0.5;
+
+/// The reason why figures are not to be published.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unfit {
+    /// They would be those of no commit, but of this one with changes.
+    Dirty(String),
+    /// The machine has something else to do: its load average of a minute.
+    Busy(String),
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dirty(commit) => write!(f, "{commit}: a report is of a commit without changes"),
+            Self::Busy(load) => write!(f, "the load average is {load}, and may be {QUIET} at most"),
+        }
+    }
+}
+
+impl Machine {
+    /// Returns whether the figures are those of a commit.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.commit != Self::UNKNOWN && !self.commit.ends_with("-dirty")
+    }
+
+    /// Checks whether what is measured now may be published.
+    ///
+    /// # Errors
+    /// If it may not.
+    pub fn check(&self) -> Result<(), Unfit> {
+        if !self.is_clean() {
+            return Err(Unfit::Dirty(self.commit.clone()));
+        }
+        match self.load.parse::<f64>() {
+            Ok(load) if load <= QUIET => Ok(()),
+            _ => Err(Unfit::Busy(self.load.clone())),
+        }
+    }
+
+    /// The name of the folder of a run: the date, the machine, the number of workers if one was
+    /// asked for, and whether the run is a short one.
+    pub fn folder(&self, workers: usize, effort: Effort) -> String {
+        let date = self.date.split('T').next().unwrap_or_default();
+        let cpu = self.cpu.to_lowercase();
+        let words = cpu.split(|letter: char| !letter.is_ascii_alphanumeric());
+        let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+        let mut name = format!("{date}-{}-{}-cores", words.join("-"), self.cores);
+        if workers > 0 {
+            name.push_str(&format!("-{workers}-workers"));
+        }
+        if effort.quick {
+            name.push_str("-short");
+        }
+        name
+    }
+}
 
 /// The folder of a stored run: a JSON file for each group.
 #[derive(Debug)]
@@ -99,7 +159,7 @@ fn runs(folder: &Path) -> Result<Vec<Run>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Folder;
+    use super::{Folder, Unfit};
     use crate::run::Run;
     use crate::run::tests::{machine, run};
 
@@ -143,5 +203,35 @@ mod tests {
         run.write(&place.path().join("other.json"))
             .expect("it is written");
         assert!(Run::read_all(place.path()).is_err());
+    }
+
+    #[test]
+    fn a_dirty_tree_and_a_busy_machine_are_refused() {
+        let mut machine = machine();
+        assert_eq!(machine.check(), Ok(()));
+        machine.load = "0.50".into();
+        assert_eq!(machine.check(), Ok(()));
+        machine.load = "0.51".into();
+        let error = machine.check().expect_err("it is busy");
+        assert_eq!(error, Unfit::Busy("0.51".into()));
+        assert!(error.to_string().contains("is 0.51,"), "{error}");
+        machine.load = "unknown".into();
+        assert!(machine.check().is_err());
+        for commit in ["0123abcd-dirty", "unknown"] {
+            machine.commit = commit.into();
+            assert_eq!(machine.check(), Err(Unfit::Dirty(commit.into())));
+        }
+    }
+
+    #[test]
+    fn a_folder_is_named_after_the_day_and_the_machine() {
+        let (mut machine, mut effort) = (machine(), run().effort);
+        let plain = "2026-11-26-a-processor-2-cores";
+        assert_eq!(machine.folder(0, effort), plain);
+        effort.quick = true;
+        assert_eq!(machine.folder(0, effort), format!("{plain}-short"));
+        machine.cpu = "Xeon(R) CPU @ 2.2GHz".into();
+        let name = "2026-11-26-xeon-r-cpu-2-2ghz-2-cores-8-workers-short";
+        assert_eq!(machine.folder(8, effort), name);
     }
 }

@@ -1,7 +1,13 @@
-//! The chart of the front page: a row for each of the scenarios that users ask about.
+//! The scenarios that users ask about: the chart of the front page, and its table. And those that
+//! show how many workers share work.
+
+use std::fmt::Write as _;
 
 use crate::chart::{self, Row};
+use crate::estimate::Short;
+use crate::ratio::Ratio;
 use crate::run::Run;
+use crate::tables::{judged, name};
 
 /// The rows: the name there, then group, scenario, and one of ours.
 const ROWS: &str = "
@@ -38,31 +44,64 @@ fn rows() -> impl Iterator<Item = [&'static str; 4]> {
     })
 }
 
-/// The chart of that run, as SVG. Rows that were not measured are left out.
-pub fn chart(run: &Run) -> String {
-    let rows: Vec<_> = rows().filter_map(|row| find(run, row)).collect();
+/// The rows that were measured.
+fn measured(run: &Run) -> impl Iterator<Item = (&'static str, Ratio<'_>)> {
+    rows().filter_map(|row| Some((row[0], find(run, row)?)))
+}
+
+/// The chart of that run, as SVG.
+pub(crate) fn chart(run: &Run) -> String {
+    let rows: Vec<_> = measured(run)
+        .map(|(name, ratio)| Row::of(name, &ratio))
+        .collect();
     chart::of(run, &rows)
 }
 
+/// The same rows as Markdown.
+pub(crate) fn table(run: &Run) -> String {
+    let mut text = "| | filch, and the best rival | ratio |\n|---|---|--:|\n".to_owned();
+    for (row, ratio) in measured(run) {
+        let (medians, rival) = (chart::medians(&ratio), name(&ratio.rival.name));
+        let _ = writeln!(text, "| {row} | {medians}, {rival} | {} |", judged(&ratio));
+    }
+    text
+}
+
+/// The rows of items that sleep, which need no core: a line for each number of threads.
+pub(crate) fn scaling(run: &Run) -> String {
+    let sleeping = run.results.iter().filter_map(|scenario| {
+        let (items, threads) = scenario.scenario.split_once(" that sleep, threads: ")?;
+        let ratio = scenario.ratios().next()?;
+        Some((
+            items,
+            threads,
+            [ratio.ours, ratio.rival].map(|series| Short(series.median())),
+        ))
+    });
+    let mut text = "| threads, items | filch | rayon |\n|---|--:|--:|\n".to_owned();
+    for (items, threads, [ours, rival]) in sleeping {
+        let _ = writeln!(text, "| {threads}, {items} | {ours} | {rival} |");
+    }
+    text
+}
+
 /// The names of rows that the run has not, although it has their groups.
-pub fn missing(run: &Run) -> Vec<&'static str> {
+pub(crate) fn missing(run: &Run) -> Vec<&'static str> {
     let groups = run.groups();
     let missing = rows().filter(|row| groups.contains(&row[1]) && find(run, *row).is_none());
     missing.map(|[name, ..]| name).collect()
 }
 
-fn find(run: &Run, [name, group, scenario, contender]: [&'static str; 4]) -> Option<Row> {
-    let mut scenarios = run.scenarios(group);
-    let scenario = scenarios.find(|own| own.scenario == scenario)?;
-    let ratio = scenario
-        .ratios()
-        .find(|ratio| ratio.ours.name == contender)?;
-    Some(Row::of(name, &ratio))
+fn find<'a>(run: &'a Run, [_, group, scenario, contender]: [&str; 4]) -> Option<Ratio<'a>> {
+    let mut scenarios = run.results.iter();
+    let scenario = scenarios.find(|own| [&*own.group, &*own.scenario] == [group, scenario])?;
+    let mut ratios = scenario.ratios();
+    ratios.find(|ratio| ratio.ours.name == contender)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{chart, missing};
+    use super::{chart, missing, scaling, table};
     use crate::run::tests::run;
 
     #[test]
@@ -76,6 +115,9 @@ mod tests {
             "{svg}"
         );
         assert!(svg.contains("A Processor"), "it names the machine");
+        let row = "| deque: steal half | 4.00 beside 8.00 ns, best | 0.50 (0.50 to 0.50) |";
+        assert_eq!(table(&run).lines().nth(2), Some(row));
+        assert_eq!(table(&run).lines().count(), 3);
         let missing = missing(&run);
         assert!(
             missing.contains(&"deque: fork pattern, shared"),
@@ -85,5 +127,17 @@ mod tests {
             !missing.contains(&"processes: skynet"),
             "its group was not measured"
         );
+    }
+
+    #[test]
+    fn many_threads_have_a_line_each() {
+        let mut run = run();
+        run.results[0].scenario = "equal items that sleep, threads: 64".into();
+        let lines = scaling(&run);
+        assert_eq!(
+            lines.lines().nth(2),
+            Some("| 64, equal items | 4.00 | 8.00 |")
+        );
+        assert_eq!(lines.lines().count(), 3);
     }
 }

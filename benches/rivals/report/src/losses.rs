@@ -10,34 +10,33 @@ use crate::estimate::Short;
 use crate::ratio::{Ratio, Verdict};
 use crate::reasons::Reasons;
 use crate::run::{Role, Run, Scenario};
-use crate::tables::{name, with_median};
+use crate::tables::name;
 
 /// The text for a loss without a reason.
-const UNKNOWN: &str = "no reason is known";
+const UNKNOWN: &str = "No reason is known.";
 
-const HEADING: &str =
-    "| group | scenario | filch | best rival | ratio | why |\n|---|---|---|---|--:|---|\n";
-
-/// A row.
+/// A lost row.
 struct Loss<'a> {
     ratio: Ratio<'a>,
-    /// `true` if the best of ours loses: then the others of ours do as well.
+    /// `true` if the best of ours loses.
     by_the_best: bool,
+    /// The others of ours, if the best of them loses, and they do as well.
     others: Vec<Ratio<'a>>,
 }
 
-/// Two tables, the worst rows first, each with its reason.
-pub(crate) fn table(run: &Run, reasons: &Reasons) -> String {
-    let lost = run.results.iter().flat_map(lost);
-    let (by_all, by_some): (Vec<_>, Vec<_>) = lost.partition(|loss| loss.by_the_best);
+/// Two lists, the worst first, with a line for each reason.
+pub(crate) fn list(run: &Run, reasons: &Reasons) -> String {
+    let mut lost: Vec<_> = run.results.iter().flat_map(lost).collect();
+    lost.sort_by(|one, other| other.ratio.ratio.median.total_cmp(&one.ratio.ratio.median));
+    let (by_all, by_some): (Vec<_>, Vec<_>) = lost.into_iter().partition(|loss| loss.by_the_best);
     let mut text = if by_all.is_empty() {
         "Nothing is lost by the best of ours.\n".to_owned()
     } else {
-        rows(by_all, reasons)
+        lines(&by_all, reasons)
     };
     if !by_some.is_empty() {
         text.push_str("\nLost by one of ours, where another one is not:\n\n");
-        text.push_str(&rows(by_some, reasons));
+        text.push_str(&lines(&by_some, reasons));
     }
     text
 }
@@ -64,50 +63,93 @@ fn lost(scenario: &Scenario) -> Vec<Loss<'_>> {
     others.into_iter().map(alone).collect()
 }
 
-fn rows(mut lost: Vec<Loss<'_>>, reasons: &Reasons) -> String {
-    lost.sort_by(|one, other| other.ratio.ratio.median.total_cmp(&one.ratio.ratio.median));
-    let mut text = HEADING.to_owned();
-    for Loss { ratio, others, .. } in lost {
-        let others = others.iter();
-        let others = others
-            .map(|ratio| format!("; {} {}", name(&ratio.ours.name), Short(ratio.ratio.median)));
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | **{}**{} | {} |",
-            ratio.scenario.group,
-            name(&ratio.scenario.scenario),
-            with_median(ratio.ours),
-            with_median(ratio.rival),
-            ratio.ratio,
-            others.collect::<String>(),
-            reasons.of(&ratio).unwrap_or(UNKNOWN),
-        );
+/// Those of a group that have a reason in common share a line, at the worst one's place. A rival is
+/// named where it is another than before.
+fn lines(lost: &[Loss<'_>], reasons: &Reasons) -> String {
+    let mut lines: Vec<([&str; 2], &str, String)> = Vec::new();
+    for loss in lost {
+        let ratio = &loss.ratio;
+        let common = [&*ratio.scenario.group, reasons.of(ratio).unwrap_or(UNKNOWN)];
+        let at = lines.iter().position(|line| line.0 == common);
+        let at = at.unwrap_or_else(|| {
+            lines.push((common, "", String::new()));
+            lines.len() - 1
+        });
+        let (_, rival, rows) = &mut lines[at];
+        if !rows.is_empty() {
+            rows.push_str("; ");
+        }
+        if !loss.by_the_best {
+            let _ = write!(rows, "{}: ", ratio.ours.name);
+        }
+        let scenario = name(&ratio.scenario.scenario);
+        let _ = write!(rows, "*{scenario}* **{}**", Short(ratio.ratio.median));
+        if *rival != ratio.rival.name {
+            *rival = &ratio.rival.name;
+            let _ = write!(rows, " {}", name(rival));
+        }
+        for other in &loss.others {
+            let median = Short(other.ratio.median);
+            let _ = write!(rows, " ({} {median})", other.ours.name);
+        }
+    }
+    let mut text = String::new();
+    for ([group, reason], _, rows) in lines {
+        text.push_str(&wrapped(&format!("- **{group}**: {rows}. {reason}")));
     }
     text
 }
 
+/// The most columns of a line, with a plus sign to spare: at a line's beginning it would be a list.
+const COLUMNS: usize = 98;
+
+/// An item of a list in lines of at most so many columns.
+fn wrapped(item: &str) -> String {
+    let mut text = String::new();
+    let mut columns = 0;
+    for word in item.split(' ') {
+        let width = word.chars().count() + 1;
+        if columns + width > COLUMNS && word != "+" {
+            text.push_str("\n ");
+            columns = 1;
+        }
+        if columns > 0 {
+            text.push(' ');
+        }
+        text.push_str(word);
+        columns += width;
+    }
+    text + "\n"
+}
+
 #[cfg(test)]
 mod tests {
-    use super::table;
+    use super::{list, wrapped};
     use crate::reasons::Reasons;
     use crate::reasons::tests::reasons;
     use crate::run::Run;
     use crate::run::tests::{around, run};
 
+    const ROW: &str = "*lost* **1.50** best";
+
     #[test]
     fn a_loss_has_its_reason_beside_it() {
         let run = run();
-        let row = |reasons: &Reasons| table(&run, reasons).lines().nth(2).map(str::to_owned);
-        assert_eq!(
-            row(&reasons()).as_deref(),
-            Some(
-                "| deque | lost | filch-deque 9.00 | best 6.00 | **1.50 (1.50 to 1.50)** | \
-                 It is [slow](docs/why.md). |"
-            )
-        );
-        let unknown = row(&Reasons::default()).expect("a row");
-        assert!(unknown.ends_with("| no reason is known |"), "{unknown}");
-        assert_eq!(table(&run, &reasons()).lines().count(), 3, "one is lost");
+        let line = format!("- **deque**: {ROW}. It is [slow](docs/why.md).\n");
+        assert_eq!(list(&run, &reasons()), line, "one is lost");
+        let line = format!("- **deque**: {ROW}. No reason is known.\n");
+        assert_eq!(list(&run, &Reasons::default()), line);
+    }
+
+    #[test]
+    fn a_reason_in_common_is_given_once() {
+        let mut run = run();
+        run.results.push(run.results[1].clone());
+        run.results[3].scenario = "lost as well".into();
+        run.results[3].contenders[0].figures = around(12.0);
+        let list = list(&run, &Reasons::default());
+        let line = "*lost as well* **2.00** best; *lost* **1.50**. No reason";
+        assert!(list.contains(line) && list.lines().count() == 1, "{list}");
     }
 
     /// The run with another one of ours, so many times as good as the first, where that one loses.
@@ -123,24 +165,37 @@ mod tests {
 
     #[test]
     fn the_best_of_ours_stands_for_all_that_lose() {
-        let table = table(&with_another(1.2), &Reasons::default());
-        assert_eq!(table.lines().count(), 3, "{table}");
-        let row =
-            "| filch-deque biased 7.50 | best 6.00 | **1.25 (1.25 to 1.25)**; filch-deque 1.50 |";
-        assert!(table.contains(row), "{table}");
+        let list = list(&with_another(1.2), &Reasons::default());
+        assert_eq!(list.lines().count(), 1, "{list}");
+        assert!(
+            list.contains("*lost* **1.25** best (filch-deque 1.50). No"),
+            "{list}"
+        );
     }
 
     #[test]
     fn what_one_loses_where_another_does_not_stands_apart() {
-        let table = table(&with_another(2.0), &Reasons::default());
-        let (by_all, by_some) = table
+        let list = list(&with_another(2.0), &Reasons::default());
+        let (by_all, by_some) = list
             .split_once("\nLost by one of ours, ")
             .expect("two parts");
         assert_eq!(by_all, "Nothing is lost by the best of ours.\n");
         assert!(
-            by_some.contains("| deque | lost | filch-deque 9.00 |"),
+            by_some.contains("filch-deque: *lost* **1.50**"),
             "{by_some}"
         );
         assert!(!by_some.contains("biased"), "it wins: {by_some}");
+    }
+
+    #[test]
+    fn a_long_item_has_several_lines_and_none_begins_with_a_plus() {
+        for letters in 1..96 {
+            let item = format!("- {} + {}", "x".repeat(letters), "word ".repeat(20).trim());
+            let text = wrapped(&item);
+            assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+            let mut more = text.lines().skip(1);
+            assert!(more.all(|line| line.starts_with("  word")), "{text}");
+            assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), item);
+        }
     }
 }

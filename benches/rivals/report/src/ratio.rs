@@ -1,5 +1,7 @@
 //! One of ours beside the best rival of the same run.
 
+use std::ops::RangeInclusive;
+
 use crate::estimate::Estimate;
 use crate::run::{Role, Run, Scenario, Series};
 
@@ -17,30 +19,31 @@ pub struct Ratio<'a> {
     pub ratio: Estimate,
 }
 
-/// The side that won.
+/// Ratios that are no difference to a user.
+const LEVEL: RangeInclusive<f64> = 0.95..=1.05;
+
+/// The outcome that the whole interval of a ratio shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Ours did.
+    /// Ours is better.
     Won,
-    /// The rival did.
+    /// The rival is.
     Lost,
-    /// Either, within what the rounds can tell.
-    Even,
+    /// Within 5 % of each other, whichever is better.
+    Level,
+    /// The interval is too wide to say, or there are too few rounds for one.
+    Unknown,
 }
 
 impl Ratio<'_> {
-    /// Judges by the interval; by the median alone where there are too few rounds for one. Less
-    /// than half a per cent is neither a win nor a loss, however sure it is.
+    /// Judges by the interval as it is shown, and never by the median alone.
     pub fn verdict(&self) -> Verdict {
-        let [low, high] = self.ratio.interval.unwrap_or([self.ratio.median; 2]);
-        if (self.ratio.median - 1.0).abs() < 0.005 {
-            Verdict::Even
-        } else if high < 1.0 {
-            Verdict::Won
-        } else if low > 1.0 {
-            Verdict::Lost
-        } else {
-            Verdict::Even
+        let shown = |ends: [f64; 2]| ends.map(|end| (end * 100.0).round() / 100.0);
+        match self.ratio.interval.map(shown) {
+            Some([low, high]) if LEVEL.contains(&low) && LEVEL.contains(&high) => Verdict::Level,
+            Some([_, high]) if high < 1.0 => Verdict::Won,
+            Some([low, _]) if low > 1.0 => Verdict::Lost,
+            _ => Verdict::Unknown,
         }
     }
 }
@@ -76,8 +79,8 @@ impl Scenario {
 #[cfg(test)]
 mod tests {
     use super::Verdict;
+    use crate::run::Better;
     use crate::run::tests::{around, run};
-    use crate::run::{Better, Run};
 
     fn verdicts() -> Vec<(Verdict, f64)> {
         let run = run();
@@ -90,7 +93,7 @@ mod tests {
     fn a_loss_is_told_from_a_win_and_from_noise() {
         let all = verdicts();
         let verdicts: Vec<_> = all.iter().map(|(verdict, _)| *verdict).collect();
-        assert_eq!(verdicts, [Verdict::Won, Verdict::Lost, Verdict::Even]);
+        assert_eq!(verdicts, [Verdict::Won, Verdict::Lost, Verdict::Unknown]);
         assert_eq!(
             (all[0].1, all[1].1),
             (0.5, 1.5),
@@ -106,30 +109,35 @@ mod tests {
         run.results[2].contenders[0].figures.reverse();
         let ratio = run.results[2].ratios().next().expect("one of ours");
         assert!(ratio.ratio.median > 1.01);
-        assert_eq!(ratio.verdict(), Verdict::Even);
-        run.results[2].contenders[0].figures.truncate(5);
-        let ratio = run.results[2].ratios().next().expect("one of ours");
+        assert_eq!(ratio.verdict(), Verdict::Unknown);
+        // A clear loss, of which nothing says how sure it is.
+        run.results[1].contenders[0].figures.truncate(5);
+        let ratio = run.results[1].ratios().next().expect("one of ours");
         assert_eq!(ratio.ratio.interval, None);
-        assert_eq!(
-            ratio.verdict(),
-            Verdict::Lost,
-            "nothing says how sure it is"
-        );
+        assert_eq!(ratio.verdict(), Verdict::Unknown);
     }
 
     #[test]
-    fn less_than_half_a_per_cent_is_neither() {
+    fn level_is_what_lies_within_five_per_cent_with_its_whole_interval() {
         let mut run = run();
         let rival = run.results[1].contenders[2].figures.clone();
-        let verdict_at = |times: f64, run: &mut Run| {
-            let figures = rival.iter().map(|figure| figure * times);
-            run.results[1].contenders[0].figures = figures.collect();
+        // The rounds' ratios go from one of these to the other.
+        let mut verdict = |low: f64, high: f64| {
+            let mut figures: Vec<_> = rival.iter().map(|figure| figure * low).collect();
+            let last = figures.len() - 1;
+            figures[last] = rival[last] * high;
+            run.results[1].contenders[0].figures = figures;
             let ratio = run.results[1].ratios().next().expect("one of ours");
             ratio.verdict()
         };
-        assert_eq!(verdict_at(1.004, &mut run), Verdict::Even);
-        assert_eq!(verdict_at(1.006, &mut run), Verdict::Lost);
-        assert_eq!(verdict_at(0.994, &mut run), Verdict::Won);
+        assert_eq!(verdict(1.01, 1.04), Verdict::Level, "although it is worse");
+        assert_eq!(verdict(0.96, 1.04), Verdict::Level);
+        assert_eq!(verdict(1.01, 1.06), Verdict::Lost);
+        assert_eq!(verdict(0.94, 0.99), Verdict::Won);
+        assert_eq!(verdict(0.96, 1.06), Verdict::Unknown);
+        assert_eq!(verdict(0.94, 1.04), Verdict::Unknown);
+        assert_eq!(verdict(0.94, 0.996), Verdict::Unknown, "1.00 is shown");
+        assert_eq!(verdict(f64::NAN, f64::NAN), Verdict::Unknown);
     }
 
     /// The rounds move by 8 %, all contenders alike: no round's ratio does.

@@ -8,7 +8,7 @@ use crate::run::Run;
 /// All reasons that are known.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reasons {
+pub(crate) struct Reasons {
     #[serde(default)]
     reason: Vec<Reason>,
 }
@@ -16,15 +16,15 @@ pub struct Reasons {
 /// The reason of a lost row.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reason {
+pub(crate) struct Reason {
     /// The row's group.
-    pub group: String,
+    pub(crate) group: String,
     /// The row's scenario. A `*` is any text.
-    pub scenario: String,
+    pub(crate) scenario: String,
     /// The row's contender; without one, any of ours.
-    pub contender: Option<String>,
+    pub(crate) contender: Option<String>,
     /// A sentence or two, in Markdown, with links from the repository's root.
-    pub because: String,
+    pub(crate) because: String,
 }
 
 impl Reason {
@@ -58,19 +58,19 @@ impl Reasons {
     ///
     /// # Errors
     /// If the text is none.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
     /// Returns the reason why the row is lost, if it is known.
-    pub fn of(&self, ratio: &Ratio<'_>) -> Option<&str> {
+    pub(crate) fn of(&self, ratio: &Ratio<'_>) -> Option<&str> {
         let reason = self.reason.iter().find(|reason| reason.is_about(ratio));
         reason.map(|reason| reason.because.as_str())
     }
 
     /// Lists the errors of the reasons, as the run shows them: about a row that is won, or about
     /// none. Groups that were not measured say nothing.
-    pub fn complaints(&self, run: &Run) -> Vec<String> {
+    pub(crate) fn complaints(&self, run: &Run) -> Vec<String> {
         let measured = self.reason.iter();
         let measured = measured.filter(|reason| run.scenarios(&reason.group).next().is_some());
         let complaint = |reason: &Reason| {
@@ -81,7 +81,7 @@ impl Reasons {
                 .peekable();
             if verdicts.peek().is_none() {
                 Some(format!("no such row: {}", reason.row()))
-            } else if verdicts.all(|verdict| verdict == Verdict::Won) {
+            } else if verdicts.all(|verdict| matches!(verdict, Verdict::Won | Verdict::Level)) {
                 Some(format!("no loss any longer: {}", reason.row()))
             } else {
                 None

@@ -40,6 +40,9 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// The text of a field that cannot be determined.
+    pub const UNKNOWN: &str = "unknown";
+
     /// Returns whether their figures may stand in one table.
     pub fn is_same(&self, other: &Self) -> bool {
         let same = |of: fn(&Self) -> &str| of(self) == of(other);

@@ -23,6 +23,28 @@ pub fn machine(run: &Run) -> String {
     )
 }
 
+/// Counts the rows by their verdicts, and the scenarios that were measured again; and says if the
+/// run is one that a report would refuse.
+pub(crate) fn counts(run: &Run) -> String {
+    let verdicts: Vec<_> = run.ratios().map(|ratio| ratio.verdict()).collect();
+    let count = |of| verdicts.iter().filter(|verdict| **verdict == of).count();
+    let [won, level] = [Verdict::Won, Verdict::Level].map(count);
+    let [lost, unknown] = [Verdict::Lost, Verdict::Unknown].map(count);
+    let is_again = |scenario: &&Scenario| {
+        let mut contenders = scenario.contenders.iter();
+        contenders.any(|series| series.figures.len() > run.effort.rounds)
+    };
+    let unfit = run.machine.check().err();
+    let unfit = unfit.map(|unfit| format!("**No full report**: {unfit}.\n"));
+    format!(
+        "Rows: {}. Won: {won}. Level: {level}. Lost: {lost}. Unknown: {unknown}. \
+         Scenarios in more rounds: {}.\n{}",
+        verdicts.len(),
+        run.results.iter().filter(is_again).count(),
+        unfit.unwrap_or_default()
+    )
+}
+
 /// All contenders of a group: a row for each of ours, beside the best rival.
 pub(crate) fn group(run: &Run, group: &str) -> String {
     of(&run.scenarios(group).collect::<Vec<_>>())
@@ -89,11 +111,12 @@ fn unit(scenario: &Scenario) -> String {
 }
 
 /// A loss stands out.
-fn judged(ratio: &Ratio<'_>) -> String {
+pub(crate) fn judged(ratio: &Ratio<'_>) -> String {
     match ratio.verdict() {
         Verdict::Won => ratio.ratio.to_string(),
         Verdict::Lost => format!("**{} lost**", ratio.ratio),
-        Verdict::Even => format!("{} *even*", ratio.ratio),
+        Verdict::Level => format!("{} *level*", ratio.ratio),
+        Verdict::Unknown => format!("{} *unknown*", ratio.ratio),
     }
 }
 
@@ -148,7 +171,7 @@ fn latencies(timed: &[&Scenario], text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{group, machine};
+    use super::{counts, group, machine};
     use crate::run::Latencies;
     use crate::run::tests::run;
 
@@ -165,10 +188,22 @@ mod tests {
                  6.00 (5.76 to 6.24) | **1.50 (1.50 to 1.50) lost** | \
                  other 18.0; floor: nothing 1.00 |",
                 "| even, ns per push | filch-deque | 5.00 (4.80 to 5.20) | best | \
-                 5.00 (4.80 to 5.20) | 1.00 (0.92 to 1.08) *even* | \
+                 5.00 (4.80 to 5.20) | 1.00 (0.92 to 1.08) *unknown* | \
                  other 15.0; floor: nothing 1.00 |",
             ]
         );
+    }
+
+    #[test]
+    fn rows_are_counted_by_their_verdicts() {
+        let mut run = run();
+        let counted =
+            "Rows: 3. Won: 1. Level: 0. Lost: 1. Unknown: 1. Scenarios in more rounds: 0.\n";
+        assert_eq!(counts(&run), counted);
+        run.effort.rounds = 4;
+        assert_eq!(counts(&run), counted.replace("0.\n", "3.\n"));
+        run.machine.load = "1.61".into();
+        assert!(counts(&run).contains("\n**No full report**: the load average is 1.61,"));
     }
 
     #[test]
