@@ -10,6 +10,7 @@ mod inboxes;
 mod lifetimes;
 mod names;
 pub(crate) mod resident;
+mod restarts;
 
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
@@ -108,6 +109,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     scenarios.extend(inboxes::scenarios(effort));
     scenarios.extend(lifetimes::scenarios(effort));
     scenarios.extend(resident::scenarios(effort));
+    scenarios.extend(restarts::scenarios(effort));
     scenarios
 }
 
