@@ -7,14 +7,12 @@ mod throughput;
 
 use std::time::Duration;
 
-use filch_report::estimate::median;
-
 use self::contenders::{
     Async, Blocking, Concurrent, Crossbeam, Crossfire, Filch, Flume, Kanal, May, Queue, Segments,
     Std,
 };
 use self::floors::Floor;
-use self::latency::{additions, messages, ping_pong, polled, pushes, received, receiver_load};
+use self::latency::{messages, ping_pong, polled, pushes, received, receiver_load};
 use self::throughput::{batches, burst, fan_in, one_by_one, one_thread, sleeping};
 use crate::harness::{Effort, Scenario, merged};
 use crate::work::those_or;
@@ -101,13 +99,10 @@ where
             .latencies(queue, messages::<Q>(often, events, polled::<Q>)),
         Scenario::new("an event each microsecond", "ns")
             .latencies(queue, messages::<Q>(seldom, events, polled::<Q>)),
-        Scenario::new(BESIDE_ANOTHER, "ns").latencies(queue, pushes::<Q>(events)),
+        Scenario::new("a push beside another producer", "ns").latencies(queue, pushes::<Q>(events)),
     ]);
     all
 }
-
-/// Another producer pushes as well, as fast as it can.
-const BESIDE_ANOTHER: &str = "a push beside another producer";
 
 /// Those of queues whose receiver can wait.
 fn waiting<Q: Blocking<u64>>(queue: &'static str, effort: Effort) -> Vec<Scenario> {
@@ -140,9 +135,5 @@ fn floors(effort: Effort) -> Vec<Scenario> {
         let floor = fan_in::<u64, Floor>(producers as u64, events, batches::<u64, Floor>);
         together(producers, "batches").floor("a claim and a store", floor)
     };
-    let mut beside_another = additions(effort.operations(200_000));
-    let beside_another =
-        Scenario::new(BESIDE_ANOTHER, "ns").floor("one RMW", move || median(&beside_another()));
-    let all = those_or(&[1, 4, 8]).into_iter().map(floor);
-    all.chain([beside_another]).collect()
+    those_or(&[1, 4, 8]).into_iter().map(floor).collect()
 }

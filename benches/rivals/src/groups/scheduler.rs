@@ -66,6 +66,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))
             .contender("async-executor, async-channel", fan_in::<Async>(bursts))
+            .contender("async-executor, static", fan_in::<AsyncStatic>(bursts))
             .contender("actix, one thread", fan_in::<Actix>(bursts))
             .outside(
                 &format!("fan-in {bursts} {SENDERS} {EACH}"),
@@ -144,7 +145,8 @@ fn sending(kind: &str, size: usize, of_workers: usize, effort: Effort) -> Scenar
     let scenario = Scenario::of_workers(kind, of_workers, "ns per hop")
         .contender("filch-scheduler", ring::<Filch>(hops, of))
         .contender("tokio mpsc", ring::<Tokio>(hops, of))
-        .contender("async-executor, async-channel", ring::<Async>(hops, of));
+        .contender("async-executor, async-channel", ring::<Async>(hops, of))
+        .contender("async-executor, static", ring::<AsyncStatic>(hops, of));
     // The others have as many workers as most scenarios.
     match of_workers == workers() {
         true => scenario

@@ -1,10 +1,8 @@
 //! Nanoseconds from one thread to the other, each event by itself.
 
-use std::hint::{self, black_box};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::hint;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-use crossbeam_utils::CachePadded;
 
 use super::contenders::{Blocking, Queue};
 use crate::clock::{cost, per_operation, time_of_this_thread, time_together};
@@ -72,47 +70,28 @@ fn paced<Q: Queue<u64>>(period: Duration, count: u64, next: Next<Q>) -> (Vec<f64
     (ages, 100.0 * used / elapsed.as_secs_f64())
 }
 
-/// The nanoseconds of each push, while another producer pushes and nobody takes.
+/// The nanoseconds of each push, a reading of the clock among them, while another producer pushes
+/// as well and nobody takes.
 pub(super) fn pushes<Q: Queue<u64>>(count: u64) -> impl FnMut() -> Vec<f64> {
     move || {
         let (sender, _receiver) = Q::new();
         let other = sender.clone();
-        let push = |sender| move |event| Q::push(&sender, event);
-        beside_another(count, push(sender), push(other))
+        let is_over = &AtomicBool::new(false);
+        let mut took = Vec::with_capacity(count as usize);
+        let times = &mut took;
+        // The senders go along: not all can be shared.
+        let measured = move || {
+            times.extend((0..count).map(|event| cost(1, || Q::push(&sender, event))));
+            is_over.store(true, Ordering::Relaxed);
+        };
+        let beside = move || {
+            while !is_over.load(Ordering::Relaxed) {
+                Q::push(&other, 0);
+            }
+        };
+        time_together(vec![Box::new(measured), Box::new(beside)]);
+        took
     }
-}
-
-/// The least: each adds to one word.
-pub(super) fn additions(count: u64) -> impl FnMut() -> Vec<f64> {
-    move || {
-        let word = CachePadded::new(AtomicU64::new(0));
-        let add = |event| _ = black_box(word.fetch_add(event, Ordering::AcqRel));
-        beside_another(count, add, add)
-    }
-}
-
-/// The nanoseconds of each call, a reading of the clock among them, while another thread calls as
-/// well.
-fn beside_another(
-    count: u64,
-    mut call: impl FnMut(u64) + Send,
-    mut other: impl FnMut(u64) + Send,
-) -> Vec<f64> {
-    let is_over = AtomicBool::new(false);
-    let mut took = Vec::with_capacity(count as usize);
-    let measured = || {
-        for event in 0..count {
-            took.push(cost(1, || call(event)));
-        }
-        is_over.store(true, Ordering::Relaxed);
-    };
-    let beside = || {
-        while !is_over.load(Ordering::Relaxed) {
-            other(0);
-        }
-    };
-    time_together(vec![Box::new(measured), Box::new(beside)]);
-    took
 }
 
 /// Two threads hand an event to and fro, and each waits by `recv`. Nanoseconds of a round trip.
