@@ -41,7 +41,12 @@ pub(crate) fn is_done() -> bool {
             let (size, threads) = (number(size), number(threads) as usize);
             fork_join::contenders::here(what, contender, program, size, threads)
         }
-        [what @ ("idle" | "burst"), contender, count, waves] => {
+        [
+            what @ ("idle" | "burst" | "message"),
+            contender,
+            count,
+            waves,
+        ] => {
             vec![resident::here(
                 what,
                 contender,

@@ -2,6 +2,7 @@
 //! that start together, and how a consumer waits.
 
 use std::hint::{self, black_box};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, LazyLock};
 use std::time::{Duration, Instant};
@@ -126,18 +127,26 @@ pub(crate) fn load(work: impl FnOnce()) -> f64 {
 
 /// The processor time that the process uses during `work`.
 pub(crate) fn used(work: impl FnOnce()) -> Duration {
-    let before = processor_time();
+    let before = processor_time_of("self");
     work();
-    processor_time().saturating_sub(before)
+    processor_time_of("self").saturating_sub(before)
 }
 
-/// The processor time of all present threads, as far as the kernel tells it.
-fn processor_time() -> Duration {
-    let threads = fs::read_dir("/proc/self/task").into_iter().flatten();
-    let nanoseconds = threads.flatten().filter_map(|thread| {
-        // A thread that has just ended has no file.
-        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        text.split_whitespace().next()?.parse::<u64>().ok()
-    });
-    Duration::from_nanos(nanoseconds.sum())
+/// The processor time of all present threads of that process, as far as the kernel tells it.
+pub(crate) fn processor_time_of(process: &str) -> Duration {
+    let threads = fs::read_dir(format!("/proc/{process}/task"));
+    let threads = threads.into_iter().flatten().flatten();
+    // A thread that has just ended has no file.
+    threads.filter_map(|thread| time_of(&thread.path())).sum()
+}
+
+/// The processor time of the calling thread; none where the kernel does not tell it.
+pub(crate) fn time_of_this_thread() -> Duration {
+    time_of(Path::new("/proc/thread-self")).unwrap_or_default()
+}
+
+fn time_of(thread: &Path) -> Option<Duration> {
+    let text = fs::read_to_string(thread.join("schedstat")).ok()?;
+    let nanos = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanos))
 }

@@ -14,6 +14,7 @@ mod parker;
 mod processors;
 mod rayon;
 pub(crate) mod scheduler;
+mod timers;
 
 use crate::harness::{Effort, Scenario};
 
@@ -35,6 +36,7 @@ pub(crate) const ALL: &[Group] = &[
     ("processors", processors::scenarios),
     ("rayon", |_| rayon::scenarios()),
     ("scheduler", scheduler::scenarios),
+    ("timers", timers::scenarios),
 ];
 
 #[cfg(test)]

@@ -7,7 +7,9 @@
 use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
+use crate::clock::processor_time_of;
 use crate::harness::Scenario;
 use crate::memory::resident_and_peak;
 use crate::work::workers;
@@ -74,6 +76,11 @@ impl Rival {
             .expect("the program lives");
         assert!(read > 0, "the program has ended");
         answer.trim().to_owned()
+    }
+
+    /// The processor time of its present threads.
+    pub(crate) fn processor_time(&self) -> Duration {
+        processor_time_of(&self.child.id().to_string())
     }
 
     /// Returns the cost of one round.

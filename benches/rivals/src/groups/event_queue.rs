@@ -7,9 +7,12 @@ mod throughput;
 
 use std::time::Duration;
 
-use self::contenders::{Blocking, Concurrent, Crossbeam, Filch, Kanal, May, Queue, Segments, Std};
+use self::contenders::{
+    Async, Blocking, Concurrent, Crossbeam, Crossfire, Filch, Flume, Kanal, May, Queue, Segments,
+    Std,
+};
 use self::floors::Floor;
-use self::latency::{messages, ping_pong};
+use self::latency::{messages, ping_pong, polled, pushes, received, receiver_load};
 use self::throughput::{batches, burst, fan_in, one_by_one, one_thread, sleeping};
 use crate::harness::{Effort, Scenario, merged};
 use crate::work::those_or;
@@ -26,12 +29,17 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         all::<Kanal>("kanal", effort),
         all::<Std>("std mpsc", effort),
         all::<Crossbeam>("crossbeam-channel", effort),
+        all::<Flume>("flume", effort),
+        all::<Crossfire>("crossfire", effort),
         all::<Segments>("crossbeam SegQueue", effort),
         all::<Concurrent>("concurrent-queue", effort),
         waiting::<Filch>("filch-event-queue", effort),
         waiting::<Kanal>("kanal", effort),
         waiting::<Std>("std mpsc", effort),
         waiting::<Crossbeam>("crossbeam-channel", effort),
+        waiting::<Flume>("flume", effort),
+        waiting::<Crossfire>("crossfire", effort),
+        waiting::<Async>("async-channel", effort),
         floors(effort),
     ])
 }
@@ -87,9 +95,11 @@ where
     let events = effort.operations(200_000);
     let (often, seldom) = (Duration::from_nanos(200), Duration::from_micros(1));
     all.extend([
-        Scenario::new("an event each 200 ns", "ns").latencies(queue, messages::<Q>(often, events)),
+        Scenario::new("an event each 200 ns", "ns")
+            .latencies(queue, messages::<Q>(often, events, polled::<Q>)),
         Scenario::new("an event each microsecond", "ns")
-            .latencies(queue, messages::<Q>(seldom, events)),
+            .latencies(queue, messages::<Q>(seldom, events, polled::<Q>)),
+        Scenario::new("a push beside another producer", "ns").latencies(queue, pushes::<Q>(events)),
     ]);
     all
 }
@@ -102,6 +112,18 @@ fn waiting<Q: Blocking<u64>>(queue: &'static str, effort: Effort) -> Vec<Scenari
         together(producers, "recv").contender(queue, turn)
     };
     let mut all: Vec<_> = those_or(&[1, 4, 8]).into_iter().map(recv).collect();
+    for micros in [10, 100] {
+        let (period, events) = (
+            Duration::from_micros(micros),
+            effort.operations(100_000 / micros),
+        );
+        let name = format!("recv, an event each {micros} us");
+        let ages = messages::<Q>(period, events, received::<Q>);
+        all.push(Scenario::new(&name, "ns").latencies(queue, ages));
+        let load = receiver_load::<Q>(period, events);
+        let scenario = Scenario::new(format!("{name}: processor time"), "% of a core");
+        all.push(scenario.contender(queue, load));
+    }
     let ping_pong = ping_pong::<Q>(trips);
     all.push(Scenario::new("ping-pong by recv", "ns per round trip").contender(queue, ping_pong));
     all

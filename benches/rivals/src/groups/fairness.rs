@@ -16,7 +16,7 @@ use self::mixture::Kind::{Caller, Flood, Pairs, Yielders};
 use self::mixture::{BLOCKING, Busy, CALL, CALLS, Steps};
 use crate::clock::time;
 use crate::harness::{Effort, Scenario};
-use crate::pools::{Async, BlockingPool, Pool, Talking, Tokio, start};
+use crate::pools::{BlockingPool, Pool, Talking, Tokio, start};
 use crate::work::workers;
 
 /// The time until every worker is busy, or every worker sleeps.
@@ -64,7 +64,7 @@ macro_rules! pools {
     }};
     ($scenario:ident, $add:ident, |$P:ident| $turn:expr; $($pool:ident)*) => {{
         $(let $scenario = {
-            type $P = $pool;
+            type $P = $crate::pools::$pool;
             $scenario.$add($P::NAME, $turn)
         };)*
         $scenario

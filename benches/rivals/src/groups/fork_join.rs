@@ -21,18 +21,33 @@ use crate::work::{WORKERS, those_or};
 const FIB: u64 = 35;
 
 const OURS: &str = "filch-fork-join";
+const WITH_CALLER: &str = "filch-fork-join, the caller takes part";
 const THREAD_LOCAL: &str = "filch-fork-join, thread-local";
 const SEQUENTIAL: &str = "sequential";
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     // A quick run divides the work, and not the depth of a recursion by the same number.
     let n = if effort.is_full() { FIB } else { FIB - 5 };
+    let depth = if effort.is_full() { 22 } else { 19 };
     let leaves = effort.operations(200_000);
     let row = |name: &str, unit, kind, size| (name.to_owned(), unit, Program { kind, size });
     let (fib, skewed) = (format!("fib({n})"), "leaves of 100 ns and 1 ms");
     let programs = [
         row(&fib, "ns per fork", Kind::Fib, n),
         row(&format!("{fib}, moved"), "ns per fork", Kind::FibMoved, n),
+        row(
+            &format!("{fib}, the larger part second"),
+            "ns per fork",
+            Kind::FibBackwards,
+            n,
+        ),
+        row("a tree in memory", "ns per node", Kind::Sum, depth),
+        row(
+            "a tree in memory, second branches first",
+            "ns per node",
+            Kind::SumBackwards,
+            depth,
+        ),
         row("11 queens", "us", Kind::Queens, 11),
         row("13 queens", "us", Kind::Queens, 13),
         row("unbalanced tree", "ns per node", Kind::Unbalanced, 0),
@@ -58,6 +73,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         let peaks = peaks.iter();
         measured
             .chain(spawns::scenarios(threads, effort))
+            .chain(visits(threads))
             .chain(peaks.map(move |(name, unit, it)| peak_of(name, unit, threads, *it)))
     });
     let tails = those_or(&tail::THREADS).into_iter();
@@ -75,13 +91,29 @@ fn scenario(name: &str, unit: &'static str, threads: usize, program: Program) ->
     having(program.kind)
         .into_iter()
         .fold(scenario, |scenario, name| {
-            let mut turn = turn(name, threads, program);
+            let mut turn = turn("timed", name, threads, program);
             match name {
                 SEQUENTIAL => scenario.floor(name, move || median(&turn())),
                 _ if program.counts_each_run() => scenario.latencies(name, turn),
                 _ => scenario.contender(name, move || turn()[0]),
             }
         })
+}
+
+/// Visits from outside to a pool that sleeps: of nothing, and of one fork with nothing in it.
+fn visits(threads: usize) -> impl Iterator<Item = Scenario> {
+    let contenders = [OURS, WITH_CALLER, "chili", "rayon", "forte, visited"];
+    let all = [("visit, nothing", 1), ("visit, one fork of nothing", 2)];
+    all.into_iter().map(move |(name, size)| {
+        let program = Program {
+            kind: Kind::Fib,
+            size,
+        };
+        let scenario = of(name, threads, "us");
+        contenders.into_iter().fold(scenario, |scenario, name| {
+            scenario.latencies(name, turn("visits", name, threads, program))
+        })
+    })
 }
 
 /// The peak of the memory of a program of its own.

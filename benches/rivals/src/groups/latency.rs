@@ -19,7 +19,7 @@ use super::fairness::pools;
 use crate::clock::cost;
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{Actors, Async, BlockingPool, Filch, Pool, TOTAL, Talking, Tokio};
-use crate::work::{WORKERS, those_or};
+use crate::work::{WORKERS, those_or, workers};
 
 /// The time from one event to the next.
 pub(super) const PERIOD: Duration = Duration::from_millis(2);
@@ -27,9 +27,14 @@ pub(super) const PERIOD: Duration = Duration::from_millis(2);
 /// More than the cores of a small machine.
 const MANY: usize = 8;
 
+/// More than the cores of most machines.
+const VERY_MANY: usize = 32;
+
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let counts = those_or(&[WORKERS, MANY]);
+    let at_rest = latencies::<Message>(Message::QUIET, &Mixture::quiet(), VERY_MANY, effort);
     let all = counts.into_iter().flat_map(|workers| all(workers, effort));
+    let all = all.chain((workers() == WORKERS).then_some(at_rest));
     let count = effort.operations(100_000);
     all.chain([
         carrying::<8>("messages of 8 bytes from outside", count),

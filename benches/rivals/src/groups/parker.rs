@@ -32,6 +32,14 @@ fn crossbeam() -> (impl Fn(), impl Fn() + Send) {
     (move || parker.park(), move || unparker.unpark())
 }
 
+fn smol() -> (impl Fn(), impl Fn() + Send) {
+    let (parker, unparker) = parking::pair();
+    let unpark = move || {
+        black_box(unparker.unpark());
+    };
+    (move || parker.park(), unpark)
+}
+
 /// The parker that std gives every thread.
 fn std() -> (impl Fn(), impl Fn() + Send) {
     let thread = thread::current();
@@ -85,6 +93,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         .contender("filch-parker", token(tokens, filch))
         .contender("std park", token(tokens, std))
         .contender("crossbeam Parker", token(tokens, crossbeam))
+        .contender("parking", token(tokens, smol))
         .floor("one uncontended RMW", uncontended_rmws(1, tokens));
     let places = [
         (
@@ -107,7 +116,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
                 "crossbeam Parker + Backoff",
                 relay(cores, rallies, Backoff, crossbeam),
             )
-            .contender("crossbeam Parker", relay(cores, rallies, AtOnce, crossbeam));
+            .contender("crossbeam Parker", relay(cores, rallies, AtOnce, crossbeam))
+            .contender("parking", relay(cores, rallies, AtOnce, smol));
         // Elsewhere it would wait for the end of a time slice each time.
         match cores {
             [Some(0), Some(1)] => scenario.floor(

@@ -21,11 +21,16 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         return Vec::new();
     };
     let (_, programs) = start(&folder, THEIRS);
-    let scenarios = programs.into_iter().map(|program| {
-        Scenario::new(&program, "ms")
-            .contender("filch-fork-join", rounds(&folder, OURS, &program))
-            .contender("rayon", rounds(&folder, THEIRS, &program))
-            .floor("sequential", sequential(&folder, &program))
+    let scenarios = programs.into_iter().flat_map(|program| {
+        let scenario = |name: &str, part| {
+            Scenario::new(name, "ms")
+                .contender("filch-fork-join", rounds(&folder, OURS, &program, part))
+                .contender("rayon", rounds(&folder, THEIRS, &program, part))
+        };
+        [
+            scenario(&program, 0).floor("sequential", sequential(&folder, &program)),
+            scenario(&format!("{program}: processor time"), 1),
+        ]
     });
     scenarios.collect()
 }
@@ -61,7 +66,13 @@ fn round(rival: &mut Rival, program: &str) -> (f64, Option<f64>) {
     }
 }
 
-fn rounds(folder: &Path, core: &'static str, program: &str) -> impl FnMut() -> f64 + use<> {
+/// Part 0 of a figure is its time, and part 1 the processor time of the whole program meanwhile.
+fn rounds(
+    folder: &Path,
+    core: &'static str,
+    program: &str,
+    part: usize,
+) -> impl FnMut() -> f64 + use<> {
     let (folder, program) = (folder.to_owned(), program.to_owned());
     let mut running = None;
     let mut left = 0;
@@ -77,7 +88,10 @@ fn rounds(folder: &Path, core: &'static str, program: &str) -> impl FnMut() -> f
             rival
         });
         left -= 1;
-        round(rival, &program).0
+        let before = rival.processor_time();
+        let (millis, _) = round(rival, &program);
+        let used = rival.processor_time().saturating_sub(before);
+        [millis, used.as_secs_f64() * 1e3][part]
     }
 }
 

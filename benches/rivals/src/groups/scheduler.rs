@@ -5,8 +5,12 @@
 
 mod calls;
 mod commands;
+mod crowds;
+mod inboxes;
+mod lifetimes;
 mod names;
 pub(crate) mod resident;
+mod restarts;
 
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
@@ -19,13 +23,16 @@ use crate::pools::{
     Actix, Actors, Async, AsyncStatic, Filch, FilchFutures, Grower, Spawner, TOTAL, Tokio,
 };
 use crate::total::sum_to;
-use crate::work::{those_or, workers};
+use crate::work::{WORKERS, those_or, workers};
 
 /// Processes that are spawned before the caller waits for them.
 const WAVE: u64 = 100_000;
 
 /// Processes of the largest wave.
 const MILLION: u64 = 1_000_000;
+
+/// More workers than the cores of most machines.
+const MANY: usize = 32;
 
 /// Senders of the fan-in.
 const SENDERS: u64 = 1000;
@@ -44,8 +51,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let mut scenarios = vec![
         spawning("spawn 100k, wait for all", waves, WAVE),
         spawning("a million processes, wait for all", 1, MILLION),
-        sending("ring of 1000", 1000, effort),
-        sending("ping-pong", 2, effort),
+        sending("ring of 1000", 1000, workers(), effort),
+        sending("ping-pong", 2, workers(), effort),
         of("skynet", "ns per leaf")
             .contender("filch-scheduler", skynet::<Filch>(leaves))
             .contender("tokio", skynet::<Tokio>(leaves))
@@ -59,6 +66,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))
             .contender("async-executor, async-channel", fan_in::<Async>(bursts))
+            .contender("async-executor, static", fan_in::<AsyncStatic>(bursts))
             .contender("actix, one thread", fan_in::<Actix>(bursts))
             .outside(
                 &format!("fan-in {bursts} {SENDERS} {EACH}"),
@@ -93,9 +101,16 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
                 commands::tokio_executes(workers, executions),
             )
     }));
+    if workers() == WORKERS {
+        scenarios.push(sending("ring of 1000", 1000, MANY, effort));
+    }
     scenarios.extend(calls::scenarios(effort.operations(1_000_000)));
     scenarios.extend(names::scenarios(effort.operations(1_000_000)));
+    scenarios.extend(crowds::scenarios(effort));
+    scenarios.extend(inboxes::scenarios(effort));
+    scenarios.extend(lifetimes::scenarios(effort));
     scenarios.extend(resident::scenarios(effort));
+    scenarios.extend(restarts::scenarios(effort));
     scenarios
 }
 
@@ -124,20 +139,27 @@ fn spawn<S: Spawner>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
 }
 
 /// A ring of so many.
-fn sending(kind: &str, size: usize, effort: Effort) -> Scenario {
+fn sending(kind: &str, size: usize, of_workers: usize, effort: Effort) -> Scenario {
     let hops = effort.operations(2_000_000);
-    Scenario::of_workers(kind, workers(), "ns per hop")
-        .contender("filch-scheduler", ring::<Filch>(hops, size))
-        .contender("tokio mpsc", ring::<Tokio>(hops, size))
-        .contender("async-executor, async-channel", ring::<Async>(hops, size))
-        .contender("actix, one thread", ring::<Actix>(hops, size))
-        .outside(&format!("ring {hops} {size}"), hops)
+    let of = [size, of_workers];
+    let scenario = Scenario::of_workers(kind, of_workers, "ns per hop")
+        .contender("filch-scheduler", ring::<Filch>(hops, of))
+        .contender("tokio mpsc", ring::<Tokio>(hops, of))
+        .contender("async-executor, async-channel", ring::<Async>(hops, of))
+        .contender("async-executor, static", ring::<AsyncStatic>(hops, of));
+    // The others have as many workers as most scenarios.
+    match of_workers == workers() {
+        true => scenario
+            .contender("actix, one thread", ring::<Actix>(hops, of))
+            .outside(&format!("ring {hops} {size}"), hops),
+        false => scenario,
+    }
 }
 
 /// One message goes round. It says how many hops are left.
-fn ring<A: Actors<u64>>(hops: u64, size: usize) -> impl FnMut() -> f64 {
+fn ring<A: Actors<u64>>(hops: u64, [size, workers]: [usize; 2]) -> impl FnMut() -> f64 {
     let ring = move || {
-        let actors = A::here();
+        let actors = A::with_workers(workers);
         let first = Arc::new(OnceLock::new());
         let last = actors.actor({
             let first = Arc::clone(&first);

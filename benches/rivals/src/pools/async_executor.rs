@@ -93,16 +93,17 @@ impl<H: Handle> Tasks for Executing<H> {
     }
 }
 
-impl<M: Send + 'static> Actors<M> for Async {
+impl<H: Handle, M: Send + 'static> Actors<M> for Executing<H> {
     type Address = Sender<M>;
 
     fn actor(&self, mut behaviour: impl FnMut(M) + Send + 'static) -> Self::Address {
         let (address, mailbox) = async_channel::unbounded();
-        self.run(async move {
+        let task = self.executor.launch(async move {
             while let Ok(message) = mailbox.recv().await {
                 behaviour(message);
             }
         });
+        task.detach();
         address
     }
 

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
+use crossfire::mpsc::{List, unbounded_blocking};
 use filch_event_queue as filch;
 
 /// A queue of `T`, as the scenarios need it.
@@ -103,6 +104,19 @@ channel!(
     crossbeam_channel::unbounded
 );
 
+channel!(
+    Flume,
+    flume::Sender<T>,
+    flume::Receiver<T>,
+    flume::unbounded
+);
+channel!(
+    Crossfire,
+    crossfire::MTx<List<T>>,
+    crossfire::Rx<List<T>>,
+    unbounded_blocking
+);
+
 pub(super) struct Kanal;
 
 impl<T: Send + 'static> Queue<T> for Kanal {
@@ -134,6 +148,32 @@ impl<T: Send + 'static> Queue<T> for Kanal {
 impl<T: Send + 'static> Blocking<T> for Kanal {
     fn recv((receiver, _): &mut Self::Receiver) -> T {
         receiver.recv().expect("a sender lives")
+    }
+}
+
+/// Its channel, which threads share with futures.
+pub(super) struct Async;
+
+impl<T: Send + 'static> Queue<T> for Async {
+    type Sender = async_channel::Sender<T>;
+    type Receiver = async_channel::Receiver<T>;
+
+    fn new() -> (Self::Sender, Self::Receiver) {
+        async_channel::unbounded()
+    }
+
+    fn push(sender: &Self::Sender, event: T) {
+        assert!(sender.try_send(event).is_ok(), "the receiver lives");
+    }
+
+    fn pop(receiver: &mut Self::Receiver) -> Option<T> {
+        receiver.try_recv().ok()
+    }
+}
+
+impl<T: Send + 'static> Blocking<T> for Async {
+    fn recv(receiver: &mut Self::Receiver) -> T {
+        receiver.recv_blocking().expect("a sender lives")
     }
 }
 

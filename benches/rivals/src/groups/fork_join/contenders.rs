@@ -3,17 +3,18 @@
 
 use std::hint::black_box;
 use std::num::NonZero;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use filch_fork_join::Pool;
+use filch_fork_join::{Config, Pool};
 use lace_ws::Lace;
 
 use super::programs::{
     Kind, Program, Rayon, Sequential, ThreadLocal, chili as on_chili, filch, forte as on_forte,
     rayon as on_rayon, sequential, thread_local, tree,
 };
-use super::{OURS, SEQUENTIAL, THREAD_LOCAL, lace};
+use super::{OURS, SEQUENTIAL, THREAD_LOCAL, WITH_CALLER, lace};
 use crate::clock::{per_operation, time};
 use crate::harness::keeping;
 use crate::pools::Threads;
@@ -48,6 +49,11 @@ fn make(name: &str, threads: usize) -> Contender {
             let pool = pool(threads);
             plain(move |program| pool.install(|worker| filch::run(worker, program)))
         }
+        WITH_CALLER => {
+            let pool = Pool::start(Config::default().threads(threads).with_caller());
+            let pool = pool.expect("the system gives threads");
+            plain(move |program| pool.install(|worker| filch::run(worker, program)))
+        }
         THREAD_LOCAL => {
             let pool = pool(threads);
             plain(move |program| pool.install(|_| thread_local::run(ThreadLocal, program)))
@@ -69,6 +75,10 @@ fn make(name: &str, threads: usize) -> Contender {
             };
             plain(move |program| run(&mut pool.scope(), program))
         }
+        "forte, visited" => {
+            POOL.resize_to(threads - 1);
+            plain(|program| POOL.with_worker(|worker| on_forte::run(worker, program)))
+        }
         "forte" => Box::new(move |program, clock| {
             with_forte(threads, |worker| {
                 clock(program, &mut || on_forte::run(worker, program))
@@ -89,22 +99,24 @@ fn make(name: &str, threads: usize) -> Contender {
     }
 }
 
-/// A turn of that contender.
+/// A turn of that contender, by the clock of that name.
 ///
 /// forte's is a program of its own: a pool of this version cannot be shrunk (it waits, with its
 /// lock in hand, for a thread that wants it), and the threads of one that stays wake up several
-/// thousand times a second, beside the other contenders' turns.
+/// thousand times a second, beside the other contenders' turns. And a caller that takes part stays
+/// in its pool.
 pub(super) fn turn(
+    what: &'static str,
     name: &'static str,
     threads: usize,
     program: Program,
 ) -> Box<dyn FnMut() -> Vec<f64>> {
-    if name.starts_with("forte") {
-        return Box::new(move || apart("timed", name, threads, program));
+    if name.starts_with("forte") || name == WITH_CALLER {
+        return Box::new(move || apart(what, name, threads, program));
     }
     Box::new(keeping(
         move || make(name, threads),
-        move |contender| contender(program, timed),
+        move |contender| contender(program, clock(what)),
     ))
 }
 
@@ -124,15 +136,23 @@ fn apart(what: &str, name: &str, threads: usize, Program { kind, size }: Program
 pub(crate) fn here(what: &str, name: &str, kind: &str, size: u64, threads: usize) -> Vec<f64> {
     let kind = Kind::from_str(kind, false).expect("a program");
     let program = Program { kind, size };
-    if what == "timed" {
-        return make(name, threads)(program, timed);
+    if what != "peak" {
+        return make(name, threads)(program, clock(what));
     }
     if program.kind == Kind::Sum {
-        tree(size);
+        tree(size, 0);
     }
     let before = memory::peak();
     make(name, threads)(program, once);
     vec![(memory::peak() - before) as f64 / 1024.0]
+}
+
+fn clock(name: &str) -> Clock {
+    match name {
+        "timed" => timed,
+        "visits" => visits,
+        _ => panic!("no clock is called {name}"),
+    }
 }
 
 pub(super) fn pool(threads: usize) -> Pool {
@@ -151,9 +171,11 @@ fn fib_of_chili_seldom(scope: &mut chili::Scope<'_>, n: u32) -> u64 {
     a + b
 }
 
+/// forte's pool.
+static POOL: forte::ThreadPool = forte::ThreadPool::new();
+
 /// Calls `call` with a worker of a pool of so many threads, the caller among them. The others stay.
 fn with_forte<R>(threads: usize, call: impl FnOnce(&forte::Worker) -> R) -> R {
-    static POOL: forte::ThreadPool = forte::ThreadPool::new();
     POOL.resize_to(threads - 1);
     POOL.with_worker(call)
 }
@@ -197,6 +219,22 @@ pub(super) fn timed(program: Program, run: &mut dyn FnMut() -> u64) -> Vec<f64> 
         runs += 1;
     }
     vec![per_operation(began.elapsed(), operations * runs)]
+}
+
+/// Visits of a turn.
+const VISITS: usize = 50;
+
+/// The time in which all threads of a pool go to sleep.
+const REST: Duration = Duration::from_millis(2);
+
+/// Measures each of several runs, before which the pool has gone to sleep.
+fn visits(program: Program, run: &mut dyn FnMut() -> u64) -> Vec<f64> {
+    let visit = |_| {
+        thread::sleep(REST);
+        let took = time(|| assert_eq!(black_box(run()), program.result()));
+        took.as_secs_f64() * 1e6
+    };
+    (0..VISITS).map(visit).collect()
 }
 
 /// Runs it once, untimed.

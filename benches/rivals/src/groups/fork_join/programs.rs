@@ -18,13 +18,19 @@ const LONG: Duration = Duration::from_millis(20);
 /// A node of a binary tree, and what is below it.
 pub(super) struct Node(Option<Box<[Self; 2]>>);
 
-/// The tree of `2^depth - 1` nodes, made by whoever asks first.
-pub(super) fn tree(depth: u64) -> &'static Node {
-    static TREE: OnceLock<Node> = OnceLock::new();
-    fn full(depth: u64) -> Node {
-        Node((depth > 1).then(|| Box::new([depth - 1; 2].map(full))))
+/// The tree of `2^depth - 1` nodes, made by whoever asks first. In memory each node comes before
+/// those below it, and of these those of its branch `first` before the others.
+pub(super) fn tree(depth: u64, first: usize) -> &'static Node {
+    static TREES: [OnceLock<Node>; 2] = [const { OnceLock::new() }; 2];
+    fn full(depth: u64, first: usize) -> Node {
+        Node((depth > 1).then(|| {
+            let mut branches = Box::new([const { Node(None) }; 2]);
+            branches[first] = full(depth - 1, first);
+            branches[1 - first] = full(depth - 1, first);
+            branches
+        }))
     }
-    TREE.get_or_init(|| full(depth))
+    TREES[first].get_or_init(|| full(depth, first))
 }
 
 /// A program, and its size.
@@ -51,6 +57,10 @@ pub(crate) enum Kind {
     Skewed,
     /// The nodes of a tree in memory. Its depth.
     Sum,
+    /// The same, whose second branches come first in memory.
+    SumBackwards,
+    /// As `Fib`, with the larger part in the second branch.
+    FibBackwards,
     /// Small jobs, and a long leaf that is forked behind them. Their number.
     Behind,
     /// Jobs, each forked under the one before, and a long leaf at the bottom. Their number.
@@ -62,13 +72,15 @@ impl Program {
     pub(super) fn result(self) -> u64 {
         static CROOKED: LazyLock<u64> = LazyLock::new(|| sequential::unbalanced(Sequential, ROOT));
         match self.kind {
-            Kind::Fib | Kind::FibMoved => (0..self.size).fold((0, 1), |(a, b), _| (b, a + b)).0,
+            Kind::Fib | Kind::FibMoved | Kind::FibBackwards => {
+                (0..self.size).fold((0, 1), |(a, b), _| (b, a + b)).0
+            }
             Kind::Queens if self.size == 11 => 2_680,
             Kind::Queens => 73_712,
             Kind::Unbalanced => *CROOKED,
             Kind::Search => uts::NODES,
             Kind::Skewed => self.size,
-            Kind::Sum => (1 << self.size) - 1,
+            Kind::Sum | Kind::SumBackwards => (1 << self.size) - 1,
             Kind::Behind | Kind::Chain => self.size + 1,
         }
     }
@@ -76,8 +88,10 @@ impl Program {
     /// The operations of a run; 1000 for a figure in microseconds.
     pub(super) fn operations(self) -> u64 {
         match self.kind {
-            Kind::Fib | Kind::FibMoved => forks_of_fib(self.size),
-            Kind::Unbalanced | Kind::Search | Kind::Skewed | Kind::Sum => self.result(),
+            Kind::Fib | Kind::FibMoved | Kind::FibBackwards => forks_of_fib(self.size),
+            Kind::Unbalanced | Kind::Search | Kind::Skewed | Kind::Sum | Kind::SumBackwards => {
+                self.result()
+            }
             Kind::Queens | Kind::Behind | Kind::Chain => 1_000,
         }
     }
@@ -147,7 +161,9 @@ macro_rules! programs {
                     Kind::Unbalanced => unbalanced(worker, ROOT),
                     Kind::Search => search(worker, &uts::Node::root()),
                     Kind::Skewed => skewed(worker, 0..program.size),
-                    Kind::Sum => sum(worker, tree(program.size)),
+                    Kind::Sum => sum(worker, tree(program.size, 0)),
+                    Kind::SumBackwards => sum(worker, tree(program.size, 1)),
+                    Kind::FibBackwards => fib_backwards(worker, small),
                     Kind::Behind => {
                         let (a, b) = worker.join(|w| minor(w, program.size), long_leaf);
                         a + b
@@ -161,6 +177,14 @@ macro_rules! programs {
                     return n.into();
                 }
                 let (a, b) = worker.join(|w| fib(w, n - 1), |w| fib(w, n - 2));
+                a + b
+            }
+
+            fn fib_backwards(worker: $worker, n: u32) -> u64 {
+                if n < 2 {
+                    return n.into();
+                }
+                let (a, b) = worker.join(|w| fib_backwards(w, n - 2), |w| fib_backwards(w, n - 1));
                 a + b
             }
 

@@ -3,6 +3,8 @@
 //! processes is over, which a program does not get back. Each figure is that of a program of its
 //! own: what ran before would leave memory to be used again.
 
+use std::sync::{Arc, Mutex, mpsc};
+
 use rayon::ThreadPool;
 
 use crate::alone;
@@ -22,9 +24,12 @@ const AT_A_TIME: u64 = 1024;
 /// Measures so many processes, or so many waves of them.
 type Measure = fn(u64, u64) -> f64;
 
-/// The bytes of each of so many idle processes, the last of so many waves; and the KiB that so many
-/// leave. By contender.
-const MEASURES: [(&str, &str, Measure); 8] = [
+/// The bytes of each of so many messages to a process that is held up; those of so many idle
+/// processes, the last of so many waves; and the KiB that so many leave. By contender.
+const MEASURES: [(&str, &str, Measure); 11] = [
+    ("message", "filch-scheduler", waiting::<Filch>),
+    ("message", "tokio mpsc", waiting::<Tokio>),
+    ("message", "async-executor, async-channel", waiting::<Async>),
     ("idle", "filch-scheduler", idle::<Filch>),
     ("idle", "tokio mpsc", idle::<Tokio>),
     ("idle", "async-executor, async-channel", idle::<Async>),
@@ -64,7 +69,9 @@ pub(super) fn scenarios(effort: Effort) -> Vec<Scenario> {
     });
     let burst = Scenario::new("resident after a burst of processes", "KiB");
     let burst = measured(burst, "burst", vec![[effort.operations(1_000_000), 1]]);
-    idle.into_iter().chain([burst]).collect()
+    let waiting = Scenario::new("a waiting message of 8 bytes", "bytes");
+    let waiting = measured(waiting, "message", vec![[effort.operations(8_000_000), 1]]);
+    idle.into_iter().chain([burst, waiting]).collect()
 }
 
 /// The figure, for the program that runs this.
@@ -89,6 +96,31 @@ fn idle<A: Actors<u64>>(count: u64, waves: u64) -> f64 {
         last = resident() - before;
         addresses.clear();
     }
+    last as f64 / count as f64
+}
+
+fn waiting<A: Actors<u64>>(count: u64, _waves: u64) -> f64 {
+    let actors = A::here();
+    // The threads have all run.
+    fill(&actors, &mut Vec::new(), 16);
+    let gate = Arc::new(Mutex::new(()));
+    let held = gate.lock().expect("no panic");
+    let (here, is_here) = mpsc::channel();
+    let address = actors.actor({
+        let gate = Arc::clone(&gate);
+        move |is_first| {
+            if is_first == 1 {
+                here.send(()).expect("it is received");
+                drop(gate.lock());
+            }
+        }
+    });
+    assert!(A::send(&address, 1));
+    is_here.recv().expect("it has begun");
+    let before = resident();
+    (0..count).for_each(|_| assert!(A::send(&address, 0)));
+    let last = resident() - before;
+    drop(held);
     last as f64 / count as f64
 }
 

@@ -36,7 +36,10 @@ const PROGRAMS: &[Program] = &[
     recursions::FIB,
     small::LEAVES,
     small::SPAWNS,
+    small::SPAWNS_FIFO,
+    small::SPAWN_TREE,
     small::INSTALLS,
+    small::BETWEEN,
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
