@@ -166,15 +166,15 @@ impl Queue {
         })
     }
 
-    /// Removes a timer that is in no slot.
-    fn forget(&mut self, place: u32, is_conditional: bool) -> Pending {
+    /// Removes a timer that is in no slot, and has no action any more.
+    fn forget(&mut self, place: u32, is_conditional: bool) {
         if is_conditional {
             if self.looks_at == Some(place) {
                 self.looks_at = self.conditional.next(&self.timers, place);
             }
             self.conditional.remove(&mut self.timers, place);
         }
-        self.timers.remove(place)
+        self.timers.remove(place);
     }
 
     /// Notes the end of a call for that owner.
@@ -223,9 +223,10 @@ impl Queue {
         action: Action,
         now: Instant,
     ) -> Result<(), Action> {
-        let Some(last) = self.find(key).map(|pending| self.instant(pending.time)) else {
+        let Some(last) = self.find(key).map(|pending| pending.time) else {
             return Err(action);
         };
+        let last = self.instant(last);
         let late = now.saturating_duration_since(last).as_nanos();
         // Missed turns are left out: a stalled machine must not cause a burst.
         let missed = late / period.as_nanos().max(1);
@@ -240,21 +241,23 @@ impl Queue {
         Ok(())
     }
 
-    /// Removes a timer. The caller drops it without the lock: its destructor is user code.
-    pub(super) fn cancel(&mut self, key: TimerKey) -> Option<Pending> {
-        let action = &self.find(key)?.action;
+    /// Removes a timer, and returns its action; none, if an interval fires just now. The caller
+    /// drops it without the lock: its destructor is user code.
+    pub(super) fn cancel(&mut self, key: TimerKey) -> Option<Option<Action>> {
+        let action = self.find(key)?.action.take();
         let is_conditional = matches!(action, Some(Action::While(_)));
         if action.is_some() {
             self.order.remove(&mut self.timers, key.place);
         }
-        Some(self.forget(key.place, is_conditional))
+        self.forget(key.place, is_conditional);
+        Some(action)
     }
 
     /// Removes the next timer that may become unwanted, if it is.
     ///
     /// At two calls for each new timer, a round takes as many new timers as there were. So unwanted
     /// timers never outnumber the others by much, and no call takes longer when there are many.
-    pub(super) fn sweep(&mut self) -> Option<Pending> {
+    pub(super) fn sweep(&mut self) -> Option<Action> {
         // After the last one it begins again at the first.
         let place = self.looks_at.or(self.conditional.first())?;
         self.looks_at = self.conditional.next(&self.timers, place);
@@ -262,7 +265,7 @@ impl Queue {
         match action {
             Some(Action::While(call)) if !call.is_wanted() => {
                 let number = *number;
-                self.cancel(TimerKey { number, place })
+                self.cancel(TimerKey { number, place })?
             }
             _ => None,
         }
@@ -274,11 +277,8 @@ impl Queue {
     /// # Errors
     /// The waker, if the sleep is over.
     pub(super) fn rewake(&mut self, key: TimerKey, waker: Waker) -> Result<Waker, Waker> {
-        if self.find(key).is_none() {
-            return Err(waker);
-        }
-        match &mut self.timers[key.place].action {
-            Some(Action::Wake(own)) => Ok(std::mem::replace(own, waker)),
+        match self.find(key).map(|pending| &mut pending.action) {
+            Some(Some(Action::Wake(own))) => Ok(std::mem::replace(own, waker)),
             _ => Err(waker),
         }
     }
@@ -306,8 +306,8 @@ impl Queue {
         self.timers.len()
     }
 
-    fn find(&self, key: TimerKey) -> Option<&Pending> {
-        let pending = self.timers.get(key.place);
+    fn find(&mut self, key: TimerKey) -> Option<&mut Pending> {
+        let pending = self.timers.get_mut(key.place);
         pending.filter(|pending| pending.number == key.number)
     }
 

@@ -63,16 +63,15 @@ impl Arena {
         number * 64 + bit
     }
 
-    pub(super) fn get(&self, place: u32) -> Option<&Pending> {
-        let places = self.chunks.get(place as usize / 64)?.places.as_ref()?;
-        places[place as usize % 64].as_ref()
+    pub(super) fn get_mut(&mut self, place: u32) -> Option<&mut Pending> {
+        let places = self.chunks.get_mut(place as usize / 64)?.places.as_mut()?;
+        places[place as usize % 64].as_mut()
     }
 
-    /// Takes the timer out of its place, where there is one.
-    pub(super) fn remove(&mut self, place: u32) -> Pending {
+    /// Drops the timer at that place.
+    pub(super) fn remove(&mut self, place: u32) {
         let chunk = &mut self.chunks[place as usize / 64];
-        let places = chunk.places.as_mut().expect(EMPTY);
-        let pending = places[place as usize % 64].take().expect(EMPTY);
+        chunk.places.as_mut().expect(EMPTY)[place as usize % 64] = None;
         if chunk.free == 0 {
             self.with_room.push(place / 64);
         }
@@ -81,7 +80,6 @@ impl Arena {
             self.spare = chunk.places.take();
         }
         self.len -= 1;
-        pending
     }
 
     pub(super) fn into_iter(self) -> impl Iterator<Item = Pending> {
@@ -110,15 +108,13 @@ impl Index<u32> for Arena {
     type Output = Pending;
 
     fn index(&self, place: u32) -> &Pending {
-        self.get(place).expect(EMPTY)
+        let places = self.chunks[place as usize / 64].places.as_ref();
+        (places.expect(EMPTY)[place as usize % 64].as_ref()).expect(EMPTY)
     }
 }
 
 impl IndexMut<u32> for Arena {
     fn index_mut(&mut self, place: u32) -> &mut Pending {
-        let places = self.chunks[place as usize / 64].places.as_mut();
-        places.expect(EMPTY)[place as usize % 64]
-            .as_mut()
-            .expect(EMPTY)
+        self.get_mut(place).expect(EMPTY)
     }
 }
