@@ -12,6 +12,10 @@ use crate::outside::Rival;
 /// twentieth, as long as it lives.
 const ROUNDS_OF_A_PROCESS: usize = 5;
 
+/// Programs whose pools go with each round. The processor time of a thread that has ended is not
+/// told.
+const OWN_POOLS: [&str; 2] = ["installs", "between-pools"];
+
 const OURS: &str = "filch";
 const THEIRS: &str = "rayon";
 
@@ -27,10 +31,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
                 .contender("filch-fork-join", rounds(&folder, OURS, &program, part))
                 .contender("rayon", rounds(&folder, THEIRS, &program, part))
         };
-        [
-            scenario(&program, 0).floor("sequential", sequential(&folder, &program)),
-            scenario(&format!("{program}: processor time"), 1),
-        ]
+        let time = scenario(&program, 0).floor("sequential", sequential(&folder, &program));
+        let keeps_threads = !OWN_POOLS.contains(&&*program);
+        let load = keeps_threads.then(|| scenario(&format!("{program}: processor time"), 1));
+        [time].into_iter().chain(load)
     });
     scenarios.collect()
 }
