@@ -22,6 +22,8 @@ pub struct Inbox<P: Protocol> {
     handle: Handle<P>,
     pid: Pid,
     mail: Arc<Mail<P>>,
+    /// Events that were taken out together, under one lock.
+    taken: VecDeque<Event<P>>,
 }
 
 /// The events that the process puts and the function reads. Both run on one thread in turn, unless
@@ -89,11 +91,15 @@ impl<P: Protocol> Mail<P> {
 }
 
 impl<P: Protocol> Unread<P> {
-    /// Takes the next event; and its sender, which a mailbox with the latest messages keeps.
-    fn next(&mut self) -> Option<(Event<P>, Option<Sender<P>>)> {
+    /// Takes the next event; and its sender, which a mailbox with the latest messages keeps. Where
+    /// all are kept, takes the others as well.
+    fn next(&mut self, others: &mut VecDeque<Event<P>>) -> Option<(Event<P>, Option<Sender<P>>)> {
+        let Some(latest) = &self.latest else {
+            mem::swap(&mut self.events, others);
+            return Some((others.pop_front()?, None));
+        };
         let event = self.events.pop_front()?;
-        let latest = self.latest.as_ref().filter(|_| is_message(&event));
-        let sender = latest.map(DropOldestMailbox::read);
+        let sender = is_message(&event).then(|| latest.read());
         Some((event, sender))
     }
 }
@@ -114,6 +120,7 @@ impl<P: Protocol> Inbox<P> {
             handle,
             pid,
             mail: Arc::new(mail),
+            taken: VecDeque::new(),
         }
     }
 
@@ -147,12 +154,15 @@ impl<P: Protocol> Inbox<P> {
 
     /// Returns the next event, if it has come. See [`next`](Self::next).
     pub fn poll_next(&mut self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
+        if let Some(event) = self.taken.pop_front() {
+            return Poll::Ready(self.count((event, None)));
+        }
         let mut unread = lock(&self.mail.0);
         if unread.own != context.waker().data().addr() && unread.events.is_empty() {
             drop(unread);
             return self.poll_by_another(context);
         }
-        if let Some(next) = unread.next() {
+        if let Some(next) = unread.next(&mut self.taken) {
             drop(unread);
             return Poll::Ready(self.count(next));
         }
@@ -164,11 +174,11 @@ impl<P: Protocol> Inbox<P> {
     }
 
     /// Polls for a part of the function that has a waker of its own.
-    fn poll_by_another(&self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
+    fn poll_by_another(&mut self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
         // Not under the lock: another's waker is user code.
         let waker = context.waker().clone();
         let mut unread = lock(&self.mail.0);
-        if let Some(next) = unread.next() {
+        if let Some(next) = unread.next(&mut self.taken) {
             drop(unread);
             return Poll::Ready(self.count(next));
         }
@@ -180,7 +190,8 @@ impl<P: Protocol> Inbox<P> {
 
     /// Returns the next event, if it has come. Never waits.
     pub fn try_next(&mut self) -> Option<Event<P>> {
-        let next = lock(&self.mail.0).next()?;
+        let taken = self.taken.pop_front().map(|event| (event, None));
+        let next = taken.or_else(|| lock(&self.mail.0).next(&mut self.taken))?;
         Some(self.count(next))
     }
 
@@ -234,7 +245,8 @@ impl<P: Protocol> Drop for Inbox<P> {
     fn drop(&mut self) {
         let mut unread = lock(&self.mail.0);
         unread.abandoned = true;
-        let left = mem::take(&mut unread.events);
+        let mut left = mem::take(&mut self.taken);
+        left.append(&mut unread.events);
         drop(unread);
         let messages = left.iter().filter(|event| is_message(event)).count();
         self.handle.give_room(self.pid, messages);
@@ -246,7 +258,10 @@ impl<P: Protocol> fmt::Debug for Inbox<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inbox")
             .field("pid", &self.pid())
-            .field("unread", &lock(&self.mail.0).events.len())
+            .field(
+                "unread",
+                &(self.taken.len() + lock(&self.mail.0).events.len()),
+            )
             .finish_non_exhaustive()
     }
 }
