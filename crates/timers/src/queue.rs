@@ -4,7 +4,6 @@ mod arena;
 mod list;
 mod wheel;
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -77,8 +76,6 @@ pub(super) struct Queue {
     conditional: List,
     /// The one of these to look at next; `None` at their end.
     looks_at: Option<u32>,
-    /// The number of the next timer, and the end of those that are this queue's to use.
-    numbers: Range<u64>,
     closed: bool,
     /// Every owner for which a timer was set.
     served: Vec<Owner>,
@@ -102,7 +99,6 @@ impl Queue {
             order: Wheel::new(),
             conditional: List::new(Kind::Conditional),
             looks_at: None,
-            numbers: 0..0,
             closed: false,
             served: Vec::new(),
             firing: Vec::new(),
@@ -115,10 +111,12 @@ impl Queue {
 
     /// Adds a timer. The queue is not [closed](Self::is_closed).
     pub(super) fn insert(&mut self, deadline: Instant, owner: Owner, action: Action) -> TimerKey {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         if owner != Owner::NONE && !self.served.contains(&owner) {
             self.served.push(owner);
         }
-        let number = self.number();
+        // ORDERING: Relaxed: the numbers only have to differ.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let is_conditional = matches!(action, Action::While(_));
         let place = self.timers.insert(Pending {
             number,
@@ -133,18 +131,6 @@ impl Queue {
             self.conditional.push(&mut self.timers, place);
         }
         TimerKey { number, place }
-    }
-
-    /// Returns a number that no other timer in the program has.
-    fn number(&mut self) -> u64 {
-        const BLOCK: u64 = 1 << 16;
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        self.numbers.next().unwrap_or_else(|| {
-            // ORDERING: Relaxed: the numbers only have to differ.
-            let start = NEXT.fetch_add(BLOCK, Ordering::Relaxed);
-            self.numbers = start + 1..start + BLOCK;
-            start
-        })
     }
 
     /// Takes the first timer that is due by `now`. An interval stays among the pending timers until
@@ -287,8 +273,6 @@ impl Queue {
     pub(super) fn close(&mut self) -> impl Iterator<Item = Pending> + use<> {
         self.closed = true;
         self.order = Wheel::new();
-        self.conditional = List::new(Kind::Conditional);
-        self.looks_at = None;
         std::mem::take(&mut self.timers).into_iter()
     }
 

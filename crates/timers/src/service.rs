@@ -137,8 +137,8 @@ impl Service {
         self.shared.clock.registered();
     }
 
-    /// Adds a timer, whose action `into_action` makes of what was given for it. Returns its key, and
-    /// whether the thread looks at another timer before its deadline.
+    /// Adds a timer, whose action `into_action` makes of what was given for it. Returns its key,
+    /// and whether the thread looks at another timer before its deadline.
     ///
     /// # Errors
     /// The value that was given, after the shutdown.

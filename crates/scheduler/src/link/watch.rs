@@ -158,7 +158,7 @@ pub(crate) struct Watches {
 }
 
 impl Watches {
-    /// Adds a watch, looks at two others in turn, and drops those that are over. So those that are over never
+    /// Adds a watch, looks at two others in turn, and drops those that are over. So these never
     /// outnumber the armed ones by much, and a supervisor of a hundred thousand never has to look
     /// at all of them.
     pub(crate) fn add(&mut self, watch: Watch) {
