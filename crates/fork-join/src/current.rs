@@ -157,6 +157,21 @@ pub(crate) fn inject(shared: &Arc<Shared>, job: JobRef) {
     }
 }
 
+/// Runs the job on a thread that has no worker, a guest, in place of the one whose `worker` it is,
+/// which has nothing to do, and is granted nothing meanwhile. `Err`: that thread runs something all
+/// the same, which is for it alone.
+pub(crate) fn run_in_place(worker: &Worker, job: JobRef) -> Result<(), JobRef> {
+    let Ok(_seat) = worker.own_slot().seat.try_lock() else {
+        return Err(job);
+    };
+    set_current(worker);
+    worker.run(Some(job));
+    // As a thread does that finds no more.
+    worker.share();
+    set_current(ptr::null());
+    Ok(())
+}
+
 /// Calls `with` with a worker of that pool, which the thread has until the end of the call, and
 /// which runs what it has spawned before.
 #[cold]

@@ -5,6 +5,8 @@ use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::Arc;
 
+use crate::current;
+use crate::job::JobRef;
 use crate::scope;
 use crate::search::Jobs;
 use crate::worker::Worker;
@@ -41,11 +43,45 @@ pub fn install<R: Send>(
     parker: &Parker,
     work: impl FnOnce(&Worker) -> R + Send,
 ) -> R {
-    scope::install(shared, work, parker.unparker(), |open| {
+    let put = |job| current::inject(shared, job);
+    install_by(shared, parker, put, work)
+}
+
+/// Runs `work` on the calling thread, which has no worker, in place of the thread with that one,
+/// which is granted nothing; or as [`install`] does, if that runs something all the same.
+///
+/// # Panics
+/// If `work` does.
+pub fn visit<R: Send>(
+    worker: &Worker,
+    parker: &Parker,
+    work: impl FnOnce(&Worker) -> R + Send,
+) -> R {
+    let shared = &worker.shared;
+    let put = |job| {
+        let put = current::run_in_place(worker, job);
+        put.unwrap_or_else(|job| current::inject(shared, job));
+    };
+    install_by(shared, parker, put, work)
+}
+
+fn install_by<R: Send>(
+    shared: &Arc<Shared>,
+    parker: &Parker,
+    put: impl FnOnce(JobRef),
+    work: impl FnOnce(&Worker) -> R + Send,
+) -> R {
+    scope::install(shared, work, parker.unparker(), put, |open| {
         while !open.is_done() {
             if open.sleep(0) {
                 parker.park();
             }
         }
     })
+}
+
+/// Runs what is for the worker's thread alone, if there is something: for one that was nudged.
+/// Returns whether there was.
+pub fn run_own(worker: &Worker) -> bool {
+    worker.run_one_for_this_thread()
 }

@@ -52,6 +52,9 @@ pub(crate) struct WorkerSlot {
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
     pub(crate) stack: StdArc<JobStack>,
+    /// Held by a guest in its thread's place, and by its thread where no processor says that none
+    /// is there.
+    pub(crate) seat: Mutex<()>,
     own: Mutex<OwnJobs>,
     /// `true` if some of these wait: a look at it spares the lock.
     has_own: AtomicBool,
@@ -75,6 +78,7 @@ impl WorkerSlot {
             yield_requested: CachePadded::new(AtomicBool::new(false)),
             isolation: IsolationMark::default(),
             stack: StdArc::clone(&owner.stack),
+            seat: Mutex::default(),
             own: Mutex::default(),
             has_own: AtomicBool::new(false),
             owner: Mutex::new(Some(owner)),

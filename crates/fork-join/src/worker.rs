@@ -140,10 +140,15 @@ impl Worker {
 
     /// Runs a job for this thread alone, if there may be any, before the thread waits; and before
     /// it what the thread has spawned, for which another thread may come too late. Returns whether
-    /// there was one.
+    /// there was one. Waits for a guest in its place, as it has nothing else to do: nobody grants
+    /// it a processor before that one is gone.
     #[inline(never)]
     pub(crate) fn run_one_for_this_thread(&self) -> bool {
-        self.own_slot().has_own() && self.run(self.find_own())
+        let slot = self.own_slot();
+        slot.has_own() && {
+            let _seat = lock(&slot.seat);
+            self.run(self.find_own())
+        }
     }
 
     /// Runs, as the thread exits, what only it will run, and what it has spawned, which others

@@ -147,6 +147,12 @@ impl Config {
         self
     }
 
+    /// Returns whether a thread from outside may run a job in place of one of the pool's: that has
+    /// nothing which the other one lacks, and no further one is to go on while a job blocks.
+    pub(crate) fn takes_guests(&self) -> bool {
+        self.blocking_threads == 0 && self.on_start.is_none() && self.on_exit.is_none()
+    }
+
     /// Returns the settings of `count` processors, as the pool wants them.
     pub(crate) fn processors(&self, count: usize) -> ProcessorsConfig {
         let limit = count.saturating_add(self.blocking_threads);

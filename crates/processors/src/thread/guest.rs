@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU64;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -151,15 +151,55 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
+    /// Calls `work` here and now, if a processor is idle, in place of the thread that sleeps with
+    /// it, whose [number](Runner::scratch) `work` is given; it says whether it ran anything. No
+    /// other thread is granted that processor, nor anything to that thread, before `work` has
+    /// returned; the thread may be [nudged](crate::Source::nudged) meanwhile, or not have begun.
+    ///
+    /// For the owner of the pool's source, which puts what it would else announce into the name of
+    /// that thread. To the pool `work` is a call that blocks in place: the thread is the pool's
+    /// meanwhile, without a processor to give away. Lock-free, but for `work`.
+    ///
+    /// # Panics
+    /// If `work` does, when the processor has been given back.
+    pub fn visit(&self, work: impl FnOnce(usize) -> bool) {
+        let Some(visit) = self.borrow() else {
+            return;
+        };
+        let processor = self.shared.queues.processor(visit.permit.processor());
+        let current = Current {
+            place: Place::Guest {
+                lender: visit.lender,
+                place: &OnceCell::new(),
+                task: &processor.guest,
+            },
+            permit: Cell::new(None),
+            source: None,
+        };
+        processor.guest.show(EXTERNAL_TASK);
+        let call = || catch_unwind(AssertUnwindSafe(|| work(visit.lender)));
+        let outcome = current::enter(&self.shared, &current, call);
+        processor.guest.show(0);
+        let ran = !matches!(outcome, Ok(false));
+        processor.counters.visits.add(ran.into());
+        visit.end(None, &self.shared);
+        outcome.map_or_else(|payload| resume_unwind(payload), drop);
+    }
+
+    /// Borrows an idle processor for a task, if the pool has no source: the task may call that, to
+    /// which the threads are known that call it.
+    fn begin_caller_runs(&self) -> Option<CallerRuns> {
+        let has_source = self.shared.queues.source.is_attached();
+        (!has_source).then(|| self.borrow())?
+    }
+
     /// Borrows an idle processor for the calling thread, if there is one, unless the thread is a
     /// machine itself, other threads wait for a processor, or tasks wait on that one.
-    fn begin_caller_runs(&self) -> Option<CallerRuns> {
+    fn borrow(&self) -> Option<CallerRuns> {
         let Self { shared, config, .. } = self;
-        // A task may call the source, to which the threads are known that call it.
         let may_visit = config.guests
             && config.stack_size.is_none()
             && !current::is_machine()
-            && !shared.queues.source.is_attached()
             && shared.coordinator.control_word().waiting() == 0;
         let (permit, lender) = may_visit.then(|| shared.coordinator.borrow_idle())??;
         let visit = CallerRuns { permit, lender };
