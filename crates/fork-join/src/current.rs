@@ -164,11 +164,14 @@ pub(crate) fn run_in_place(worker: &Worker, job: JobRef) -> Result<(), JobRef> {
     let Ok(_seat) = worker.own_slot().seat.try_lock() else {
         return Err(job);
     };
+    // How large this stack is, nobody has said.
+    let floor = worker.stack_floor.take();
     set_current(worker);
     worker.run(Some(job));
     // As a thread does that finds no more.
     worker.share();
     set_current(ptr::null());
+    worker.stack_floor.set(floor);
     Ok(())
 }
 

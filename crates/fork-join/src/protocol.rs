@@ -3,7 +3,7 @@
 
 use filch_parker::Parker;
 use filch_processors::Source;
-use filch_sync::Arc;
+use filch_sync::{Arc, thread};
 
 use crate::current;
 use crate::job::JobRef;
@@ -44,33 +44,6 @@ pub fn install<R: Send>(
     work: impl FnOnce(&Worker) -> R + Send,
 ) -> R {
     let put = |job| current::inject(shared, job);
-    install_by(shared, parker, put, work)
-}
-
-/// Runs `work` on the calling thread, which has no worker, in place of the thread with that one,
-/// which is granted nothing; or as [`install`] does, if that runs something all the same.
-///
-/// # Panics
-/// If `work` does.
-pub fn visit<R: Send>(
-    worker: &Worker,
-    parker: &Parker,
-    work: impl FnOnce(&Worker) -> R + Send,
-) -> R {
-    let shared = &worker.shared;
-    let put = |job| {
-        let put = current::run_in_place(worker, job);
-        put.unwrap_or_else(|job| current::inject(shared, job));
-    };
-    install_by(shared, parker, put, work)
-}
-
-fn install_by<R: Send>(
-    shared: &Arc<Shared>,
-    parker: &Parker,
-    put: impl FnOnce(JobRef),
-    work: impl FnOnce(&Worker) -> R + Send,
-) -> R {
     scope::install(shared, work, parker.unparker(), put, |open| {
         while !open.is_done() {
             if open.sleep(0) {
@@ -78,6 +51,16 @@ fn install_by<R: Send>(
             }
         }
     })
+}
+
+/// Runs `work` on the calling thread, which has no worker, in place of the thread with that one,
+/// which is granted nothing; when that is at nothing.
+pub fn visit<F: FnOnce(&Worker) + Send + 'static>(worker: &Worker, work: F) {
+    let mut job = JobRef::detached::<F>(work);
+    while let Err(refused) = current::run_in_place(worker, job) {
+        job = refused;
+        thread::yield_now();
+    }
 }
 
 /// Runs what is for the worker's thread alone, if there is something: for one that was nudged.
