@@ -1,11 +1,12 @@
 //! The worker of the calling thread.
 
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
-use filch_processors::with_source;
-use filch_sync::{Arc, thread};
+use filch_processors::{Processors, with_source};
+use filch_sync::{Arc, lock, thread};
 
 use crate::job::JobRef;
 use crate::search::Jobs;
@@ -157,14 +158,62 @@ pub(crate) fn inject(shared: &Arc<Shared>, job: JobRef) {
     }
 }
 
-/// Runs the job on a thread that has no worker, a guest, in place of the one whose `worker` it is,
-/// which has nothing to do, and is granted nothing meanwhile. `Err`: that thread runs something all
-/// the same, which is for it alone.
-pub(crate) fn run_in_place(worker: &Worker, job: JobRef) -> Result<(), JobRef> {
-    let Ok(_seat) = worker.own_slot().seat.try_lock() else {
-        return Err(job);
+/// The worker of a thread that guests may stand in for, and the thread's number in its pool.
+#[derive(Default)]
+pub(crate) struct Seat(Option<(usize, *const Worker)>);
+
+// SAFETY: `run_in_seat`, which follows the pointer, answers for it.
+unsafe impl Send for Seat {}
+
+/// Lets guests stand in for the thread with that worker, which is done with it for now.
+pub(crate) fn receive_guests(worker: &Worker, number: usize) {
+    *lock(&worker.own_slot().seat) = Seat(Some((number, worker)));
+}
+
+/// Runs the job here, as a guest in the place of a thread that sleeps, if there is one; or
+/// [injects](inject) it. The first of the pool's threads has the slot `first`; this one has none.
+pub(crate) fn visit(
+    shared: &Arc<Shared>,
+    processors: &Processors<Infallible>,
+    first: usize,
+    job: JobRef,
+) {
+    let mut left = Some(job);
+    processors.visit(|lender| {
+        let run = |job| {
+            // SAFETY: the thread of that number has lent its processor, until the return.
+            unsafe { run_in_seat(shared, first + lender, lender, job) }
+        };
+        left = left.take().and_then(run);
+        left.is_none()
+    });
+    if let Some(job) = left {
+        inject(shared, job);
+    }
+}
+
+/// Runs the job on the calling thread, which has no worker, with that of the thread of a number, if
+/// it is in that slot. Returns the job if it is not, or runs one that is for it alone.
+///
+/// # Safety
+/// The thread of that number is granted no processor, and not its exit, before the return.
+pub(crate) unsafe fn run_in_seat(
+    shared: &Shared,
+    slot: usize,
+    number: usize,
+    job: JobRef,
+) -> Option<JobRef> {
+    let slot = shared.slots.get(slot as u32);
+    let seat = slot.and_then(|slot| slot.seat.try_lock().ok());
+    let tenant = seat.as_ref().and_then(|seat| seat.0);
+    let Some((_, worker)) = tenant.filter(|tenant| tenant.0 == number) else {
+        return Some(job);
     };
-    // How large this stack is, nobody has said.
+    // SAFETY: it is the worker in the `REGISTERED` of that thread, which takes it out of the seat
+    // before it goes. Without a processor the thread uses it with the seat locked alone (contract;
+    // `run_one_for_this_thread`), and so do guests.
+    let worker = unsafe { &*worker };
+    // The size of this stack is not known.
     let floor = worker.stack_floor.take();
     set_current(worker);
     worker.run(Some(job));
@@ -172,7 +221,7 @@ pub(crate) fn run_in_place(worker: &Worker, job: JobRef) -> Result<(), JobRef> {
     worker.share();
     set_current(ptr::null());
     worker.stack_floor.set(floor);
-    Ok(())
+    None
 }
 
 /// Calls `with` with a worker of that pool, which the thread has until the end of the call, and

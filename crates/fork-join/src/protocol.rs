@@ -53,18 +53,28 @@ pub fn install<R: Send>(
     })
 }
 
-/// Runs `work` on the calling thread, which has no worker, in place of the thread with that one,
-/// which is granted nothing; when that is at nothing.
-pub fn visit<F: FnOnce(&Worker) + Send + 'static>(worker: &Worker, work: F) {
-    let mut job = JobRef::detached::<F>(work);
-    while let Err(refused) = current::run_in_place(worker, job) {
-        job = refused;
+/// Lets guests stand in for the thread with that worker, and of that number.
+pub fn receive_guests(worker: &Worker, number: usize) {
+    current::receive_guests(worker, number);
+}
+
+/// Runs `work` here in place of the thread of that number, as soon as that is at nothing.
+///
+/// # Safety
+/// That thread does nothing meanwhile but to [run what is its own](run_own).
+pub unsafe fn visit<F>(shared: &Shared, slot: usize, number: usize, work: F)
+where
+    F: FnOnce(&Worker) + Send + 'static,
+{
+    let mut job = Some(JobRef::detached::<F>(work));
+    while let Some(refused) = job {
+        // SAFETY: the caller's.
+        job = unsafe { current::run_in_seat(shared, slot, number, refused) };
         thread::yield_now();
     }
 }
 
-/// Runs what is for the worker's thread alone, if there is something: for one that was nudged.
-/// Returns whether there was.
+/// Runs what is for the worker's thread alone, as one does that was nudged; if there is something.
 pub fn run_own(worker: &Worker) -> bool {
     worker.run_one_for_this_thread()
 }

@@ -14,6 +14,7 @@ use filch_slab::Slab;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
+use crate::current::Seat;
 use crate::job::{Entry, JobRef, Latch, MAX_SLOTS, Payload};
 use crate::stack::{IsolationMark, JobStack};
 
@@ -52,9 +53,9 @@ pub(crate) struct WorkerSlot {
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
     pub(crate) stack: StdArc<JobStack>,
-    /// Held by a guest in its thread's place, and by its thread where no processor says that none
+    /// Locked by a guest in its thread's place, and by the thread where no processor says that none
     /// is there.
-    pub(crate) seat: Mutex<()>,
+    pub(crate) seat: Mutex<Seat>,
     own: Mutex<OwnJobs>,
     /// `true` if some of these wait: a look at it spares the lock.
     has_own: AtomicBool,

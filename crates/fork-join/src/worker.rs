@@ -9,6 +9,7 @@ use filch_parker::Spin;
 use filch_sync::atomic::Ordering;
 use filch_sync::{Arc, lock};
 
+use crate::current::Seat;
 use crate::job::{Awaited, Entry, JobRef, Thief};
 use crate::shared::{Host, Owner, Shared, WorkerSlot};
 use crate::stack::Doing;
@@ -52,7 +53,9 @@ impl Worker {
 
     /// Leaves the slot, as the thread exits. It leaves nothing in its deques.
     pub(crate) fn unregister(self) {
-        *lock(&self.shared.slot(self.slot).owner) = Some(self.owner);
+        let slot = self.shared.slot(self.slot);
+        *lock(&slot.seat) = Seat::default();
+        *lock(&slot.owner) = Some(self.owner);
         self.shared.slots.release(self.slot as u32);
     }
 

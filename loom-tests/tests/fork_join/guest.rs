@@ -1,13 +1,14 @@
 //! A guest: a thread from outside in the place of one that has nothing to do.
 
-use filch_fork_join::protocol::{run_own, visit};
+use filch_fork_join::Worker;
+use filch_fork_join::protocol::{receive_guests, run_own, visit};
 use filch_sync::Arc;
 use loom_tests::{Bound, beside};
 
 use super::{Plain, registered, shared_with_a_host};
 
 /// A worker, which its thread and a guest use by turns.
-struct Lent(filch_fork_join::Worker);
+struct Lent(Worker);
 
 // SAFETY: that they do is the claim. The guest sees to it, and `run_own`.
 unsafe impl Sync for Lent {}
@@ -24,16 +25,19 @@ fn against_a_job_for_its_thread_alone() {
             let (shared, parker, _kept) = shared_with_a_host();
             let teller = registered(&shared);
             let lent = Arc::new(Lent(registered(&shared)));
+            receive_guests(&lent.0, 7);
             let place = Arc::new([Plain::new(), Plain::new()]);
             let second = Arc::new(Plain::new());
-            let guest = beside(&lent, {
+            let guest = beside(&shared, {
                 let (place, second) = (Arc::clone(&place), Arc::clone(&second));
-                move |lent| {
-                    visit(&lent.0, move |worker| {
+                move |shared| {
+                    let work = move |worker: &Worker| {
                         let place = &place[worker.index()];
                         second.set(place.get());
                         place.set(place.get() + 1);
-                    });
+                    };
+                    // SAFETY: the lender below runs nothing but what is its own.
+                    unsafe { visit(shared, 1, 7, work) };
                 }
             });
             let lender = beside(&lent, move |lent| {

@@ -38,7 +38,9 @@ impl Default for Config {
         Self {
             threads: None,
             blocking_threads: 0,
-            processors: ProcessorsConfig::default().thread_name("filch-fork-join"),
+            processors: ProcessorsConfig::default()
+                .thread_name("filch-fork-join")
+                .guests(false),
             stack_size: None,
             says_threads: false,
             nested_jobs: None,
@@ -147,10 +149,12 @@ impl Config {
         self
     }
 
-    /// Returns whether a thread from outside may run a job in place of one of the pool's: that has
-    /// nothing which the other one lacks, and no further one is to go on while a job blocks.
-    pub(crate) fn takes_guests(&self) -> bool {
-        self.blocking_threads == 0 && self.on_start.is_none() && self.on_exit.is_none()
+    /// Lets callers take the place of threads that sleep, if the pool makes these, nobody prepares
+    /// them, and none takes their place while they block.
+    pub(crate) fn allow_guests(&mut self) {
+        let is_prepared = self.on_start.is_some() || self.on_exit.is_some();
+        let may_visit = self.blocking_threads == 0 && !is_prepared;
+        self.processors = self.processors.guests(may_visit);
     }
 
     /// Returns the settings of `count` processors, as the pool wants them.

@@ -10,11 +10,9 @@ use filch_processors::{Machines, PoolError, PoolHandle, Processors};
 use filch_sync::{Arc, asymmetric::heavy_fences};
 
 use crate::api::config::{Config, StartError};
-use crate::api::threads::{
-    HostThreads, PoolHost, Seats, Thread, Threads, shared, usual_stack_size,
-};
+use crate::api::threads::{HostThreads, PoolHost, Thread, Threads, shared, usual_stack_size};
 use crate::current;
-use crate::job::{Awaited, JobRef, MAX_SLOTS};
+use crate::job::{Awaited, MAX_SLOTS};
 use crate::scope::{OpenJobs, Scope, install};
 use crate::search::Jobs;
 use crate::shared::{Host, Shared};
@@ -33,7 +31,6 @@ pub struct Pool {
     /// `None` if the caller is the only thread, or the threads are another scheduler's.
     processors: Option<StdArc<Processors<Infallible>>>,
     machines: Option<Machines>,
-    seats: StdArc<Seats>,
     takes_caller: bool,
     lent_by: Option<PoolHandle>,
 }
@@ -77,8 +74,8 @@ impl Pool {
     /// caller cannot be one.
     pub fn start(mut config: Config) -> Result<Self, StartError> {
         config.stack_size.get_or_insert_with(usual_stack_size);
-        let takes_guests = config.takes_guests();
-        Self::start_by(config, takes_guests, Processors::start_all)
+        config.allow_guests();
+        Self::start_by(config, Processors::start_all)
     }
 
     /// Starts a pool as `config` says, of threads that `spawn` makes: it says why there is no such
@@ -115,8 +112,7 @@ impl Pool {
         mut spawn: impl FnMut(Thread) -> io::Result<()>,
     ) -> Result<Self, StartError> {
         let first = usize::from(config.takes_caller);
-        // Its threads are made for something that the caller's are not.
-        Self::start_by(config, false, |processors, threads| {
+        Self::start_by(config, |processors, threads| {
             Processors::start_with(processors, threads, |thread| {
                 spawn(Thread::new(thread, first))
             })
@@ -125,7 +121,6 @@ impl Pool {
 
     fn start_by(
         mut config: Config,
-        takes_guests: bool,
         start: impl FnOnce(&StdArc<Processors<Infallible>>, StdArc<Threads>) -> Started,
     ) -> Result<Self, StartError> {
         let takes_caller = config.takes_caller;
@@ -142,13 +137,11 @@ impl Pool {
             on_panic: config.on_panic.take(),
         });
         let shared = shared(&kept, config.nested_jobs);
-        let seats = StdArc::new(Seats::new(if takes_guests { count } else { 0 }));
         let mut pool = Self {
             shared: Arc::clone(&shared),
             host: StdArc::clone(&kept),
             processors,
             machines: None,
-            seats: StdArc::clone(&seats),
             takes_caller,
             lent_by: None,
         };
@@ -161,7 +154,7 @@ impl Pool {
             assert!(attached.is_ok(), "the processors are new");
             let started = start(
                 processors,
-                StdArc::new(Threads::new(shared, kept, count, seats, config)),
+                StdArc::new(Threads::new(shared, kept, count, config)),
             );
             pool.machines = Some(started?);
         }
@@ -214,30 +207,16 @@ impl Pool {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
             _ if self.host.is_ending() => current::with_slot(&self.shared, work),
             other => with_unparker(other, |unparker, wait| {
-                install(&self.shared, work, unparker, |job| self.put(job), wait)
+                let put = |job| match (other, &self.processors) {
+                    (None, Some(processors)) => {
+                        let first = usize::from(self.takes_caller);
+                        current::visit(&self.shared, processors, first, job);
+                    }
+                    _ => current::inject(&self.shared, job),
+                };
+                install(&self.shared, work, unparker, put, wait)
             }),
         })
-    }
-
-    /// Runs the job here, as a guest in the place of a thread that sleeps, if there is one and this
-    /// thread has no place of its own; or puts it in reach of the pool's.
-    fn put(&self, job: JobRef) {
-        let mut job = Some(job);
-        if let Some(processors) = &self.processors
-            && !self.seats.is_empty()
-            && !current::has_worker()
-        {
-            processors.visit(|lender| {
-                // SAFETY: the processor has been borrowed from that thread, until the return.
-                job = job
-                    .take()
-                    .and_then(|job| unsafe { self.seats.run_in(lender, job) });
-                job.is_none()
-            });
-        }
-        if let Some(job) = job {
-            current::inject(&self.shared, job);
-        }
     }
 
     /// Opens a scope on any thread, as [`Worker::scope`] does: the body runs here, and the jobs in
@@ -270,7 +249,6 @@ impl Pool {
             host,
             processors: None,
             machines: None,
-            seats: StdArc::default(),
             takes_caller: false,
             lent_by: Some(by),
         }
@@ -326,27 +304,22 @@ mod tests {
 
     use super::Pool;
 
-    /// By the counters of the processors: no thread is woken, and none goes to sleep.
+    /// By the counters of the processor: no thread is woken, and none goes to sleep.
     #[test]
     fn an_install_into_a_sleeping_pool_wakes_nobody() {
-        let pool = Pool::new(2).unwrap();
+        let pool = Pool::new(1).unwrap();
         let processors = pool.processors.as_ref().unwrap();
-        let counts = || {
-            let stats = processors.stats();
-            let sum = |count: fn(&_) -> u64| stats.iter().map(count).sum::<u64>();
-            (
-                [sum(|stats| stats.wake_ups), sum(|stats| stats.parks)],
-                sum(|stats| stats.visits),
-            )
-        };
         let caller = thread::current().id();
         let is_guest = || pool.install(|_| thread::current().id()) == caller;
-        // Both threads have begun; and the one that sleeps on top of the other is at nothing.
-        pool.broadcast(|_| ());
         while !is_guest() {}
         processors.wait_quiescent(None).unwrap();
-        let (others, visits) = counts();
+        let before = processors.stats()[0];
         assert!((0..100).all(|_| is_guest()));
-        assert_eq!(counts(), (others, visits + 100));
+        let after = processors.stats()[0];
+        assert_eq!(after.visits, before.visits + 100);
+        assert_eq!(
+            (after.wake_ups, after.parks),
+            (before.wake_ups, before.parks)
+        );
     }
 }

@@ -4,18 +4,17 @@ use std::convert::Infallible;
 use std::env;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 use std::sync::{Arc as StdArc, Weak};
 
 use filch_parker::AdaptiveSpinner;
 use filch_processors::{AnyPool, Processors, Runner};
-use filch_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, asymmetric};
 
 use crate::api::config::{Config, OnPanic, OnThread};
 use crate::current;
-use crate::job::{JobRef, Payload};
+use crate::job::Payload;
 use crate::shared::{Host, Shared};
 use crate::worker::Worker;
 
@@ -97,51 +96,6 @@ pub(crate) fn shared(host: &StdArc<dyn Host>, nested_jobs: Option<u32>) -> Arc<S
     Arc::new(Shared::new(StdArc::downgrade(host), patience, nested_jobs))
 }
 
-/// The workers of the threads that a pool is started with, by the numbers of these: for guests,
-/// who take the place of one that sleeps. Empty, if the pool has no guests.
-#[derive(Default)]
-pub(crate) struct Seats(Box<[AtomicPtr<Worker>]>);
-
-impl Seats {
-    pub(crate) fn new(count: usize) -> Self {
-        Self((0..count).map(|_| AtomicPtr::default()).collect())
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Tells guests of the worker of a thread, or that it has none any more.
-    fn set(&self, number: usize, worker: *const Worker) {
-        if let Some(seat) = self.0.get(number) {
-            // ORDERING: Release, for the Acquire in `run_in`, if a guest comes before the thread
-            // has waited once: the worker. Else the processor hands it over, with the rest.
-            seat.store(worker.cast_mut(), Ordering::Release);
-        }
-    }
-
-    /// Runs the job on the calling thread, which has no worker, in place of the thread of that
-    /// number. Returns it if it cannot: that thread has not begun, or is at something.
-    ///
-    /// # Safety
-    /// The thread waits for a processor, or has not begun, and is granted nothing before the
-    /// return.
-    pub(crate) unsafe fn run_in(&self, number: usize, job: JobRef) -> Option<JobRef> {
-        let Some(seat) = self.0.get(number) else {
-            return Some(job);
-        };
-        // ORDERING: Acquire, for the Release in `set`.
-        let worker = seat.load(Ordering::Acquire);
-        // SAFETY: the thread takes it down here before it goes, for which it has to be granted its
-        // exit. Until then it uses the worker, with which it has begun, under the lock of the seat
-        // alone, which `run_in_place` takes.
-        match unsafe { worker.as_ref() } {
-            Some(worker) => current::run_in_place(worker, job).err(),
-            None => Some(job),
-        }
-    }
-}
-
 /// Processors with jobs, and without tasks.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
@@ -149,7 +103,6 @@ pub(crate) struct Threads {
     /// Slots of the threads that the pool is started with, by their numbers, until they have come.
     /// Others get the number after that.
     slots: Box<[AtomicUsize]>,
-    seats: StdArc<Seats>,
     /// The size of their stacks, if that is known.
     stack_size: Option<usize>,
     on_start: Option<OnThread>,
@@ -172,13 +125,11 @@ impl Threads {
         shared: Arc<Shared>,
         host: StdArc<dyn Host>,
         count: usize,
-        seats: StdArc<Seats>,
         config: Config,
     ) -> Self {
         let reserve = |_| AtomicUsize::new(shared.reserve().unwrap_or(NO_SLOT));
         Self {
             slots: (0..count).map(reserve).collect(),
-            seats,
             stack_size: config.stack_size,
             shared,
             host,
@@ -208,13 +159,10 @@ fn call(host: &dyn Host, hook: Option<&OnThread>, index: usize) {
 pub(crate) struct Registration {
     host: StdArc<dyn Host>,
     on_exit: Option<Arc<OnThread>>,
-    seats: StdArc<Seats>,
-    number: usize,
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.seats.set(self.number, ptr::null());
         let on_exit = self.on_exit.as_deref();
         current::leave(|index| call(&*self.host, on_exit, index));
     }
@@ -229,6 +177,7 @@ impl Runner<Infallible> for Threads {
             if let Some(bytes) = self.stack_size {
                 worker.has_stack(bytes);
             }
+            current::receive_guests(worker, number);
             worker.index()
         };
         let Some(index) = registered.and_then(|()| current::with_worker(&self.shared, begin))
@@ -236,16 +185,9 @@ impl Runner<Infallible> for Threads {
             panic!("the thread is one of a pool's already, or there are too many");
         };
         call(&*self.host, self.on_start.as_ref(), index);
-        // The last thing: from now on a guest may come.
-        current::with(|worker| {
-            let worker = worker.map_or(ptr::null(), ptr::from_ref);
-            self.seats.set(number, worker);
-        });
         Registration {
             host: StdArc::clone(&self.host),
             on_exit: self.on_exit.clone(),
-            seats: StdArc::clone(&self.seats),
-            number,
         }
     }
 

@@ -152,13 +152,12 @@ impl<T: Send + 'static> Processors<T> {
     }
 
     /// Calls `work` here and now, if a processor is idle, in place of the thread that sleeps with
-    /// it, whose [number](Runner::scratch) `work` is given; it says whether it ran anything. No
-    /// other thread is granted that processor, nor anything to that thread, before `work` has
-    /// returned; the thread may be [nudged](crate::Source::nudged) meanwhile, or not have begun.
+    /// it, whose [number](Runner::scratch) `work` is given. It says whether it ran anything. That
+    /// thread is granted nothing before `work` has returned; but it may be
+    /// [nudged](crate::Source::nudged), or not have begun.
     ///
-    /// For the owner of the pool's source, which puts what it would else announce into the name of
-    /// that thread. To the pool `work` is a call that blocks in place: the thread is the pool's
-    /// meanwhile, without a processor to give away. Lock-free, but for `work`.
+    /// For the owner of the pool's source. The calling thread is one of the pool's meanwhile, which
+    /// keeps its processor in a [`blocking`](Self::blocking) call. Lock-free, but for `work`.
     ///
     /// # Panics
     /// If `work` does, when the processor has been given back.
