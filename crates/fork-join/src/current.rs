@@ -166,27 +166,29 @@ pub(crate) struct Seat(Option<(usize, *const Worker)>);
 unsafe impl Send for Seat {}
 
 /// Lets guests stand in for the thread with that worker, which is done with it for now.
-pub(crate) fn receive_guests(worker: &Worker, number: usize) {
+pub fn receive_guests(worker: &Worker, number: usize) {
     *lock(&worker.own_slot().seat) = Seat(Some((number, worker)));
 }
 
 /// Runs the job here, as a guest in the place of a thread that sleeps, if there is one; or
-/// [injects](inject) it. The first of the pool's threads has the slot `first`; this one has none.
+/// [injects](inject) it. The first of the threads of these processors has the slot `first`.
 pub(crate) fn visit(
     shared: &Arc<Shared>,
-    processors: &Processors<Infallible>,
+    processors: Option<&Processors<Infallible>>,
     first: usize,
     job: JobRef,
 ) {
     let mut left = Some(job);
-    processors.visit(|lender| {
-        let run = |job| {
-            // SAFETY: the thread of that number has lent its processor, until the return.
-            unsafe { run_in_seat(shared, first + lender, lender, job) }
-        };
-        left = left.take().and_then(run);
-        left.is_none()
-    });
+    if let Some(processors) = processors.filter(|_| !has_worker()) {
+        processors.visit(|lender| {
+            let run = |job| {
+                // SAFETY: the thread of that number has lent its processor, until the return.
+                unsafe { run_in_seat(shared, first + lender, lender, job) }
+            };
+            left = left.take().and_then(run);
+            left.is_none()
+        });
+    }
     if let Some(job) = left {
         inject(shared, job);
     }

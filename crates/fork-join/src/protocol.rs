@@ -11,6 +11,7 @@ use crate::scope;
 use crate::search::Jobs;
 use crate::worker::Worker;
 
+pub use crate::current::receive_guests;
 pub use crate::job::{Awaited, Latch, Thief};
 pub use crate::shared::{Host, Shared, Sleepers};
 
@@ -51,11 +52,6 @@ pub fn install<R: Send>(
             }
         }
     })
-}
-
-/// Lets guests stand in for the thread with that worker, and of that number.
-pub fn receive_guests(worker: &Worker, number: usize) {
-    current::receive_guests(worker, number);
 }
 
 /// Runs `work` here in place of the thread of that number, as soon as that is at nothing.

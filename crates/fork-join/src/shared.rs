@@ -53,8 +53,7 @@ pub(crate) struct WorkerSlot {
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
     pub(crate) stack: StdArc<JobStack>,
-    /// Locked by a guest in its thread's place, and by the thread where no processor says that none
-    /// is there.
+    /// Locked by a guest in its thread's place, and by the thread while it has no processor.
     pub(crate) seat: Mutex<Seat>,
     own: Mutex<OwnJobs>,
     /// `true` if some of these wait: a look at it spares the lock.

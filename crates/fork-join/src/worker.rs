@@ -9,7 +9,6 @@ use filch_parker::Spin;
 use filch_sync::atomic::Ordering;
 use filch_sync::{Arc, lock};
 
-use crate::current::Seat;
 use crate::job::{Awaited, Entry, JobRef, Thief};
 use crate::shared::{Host, Owner, Shared, WorkerSlot};
 use crate::stack::Doing;
@@ -54,7 +53,7 @@ impl Worker {
     /// Leaves the slot, as the thread exits. It leaves nothing in its deques.
     pub(crate) fn unregister(self) {
         let slot = self.shared.slot(self.slot);
-        *lock(&slot.seat) = Seat::default();
+        *lock(&slot.seat) = Default::default();
         *lock(&slot.owner) = Some(self.owner);
         self.shared.slots.release(self.slot as u32);
     }

@@ -152,9 +152,8 @@ impl Config {
     /// Lets callers take the place of threads that sleep, if the pool makes these, nobody prepares
     /// them, and none takes their place while they block.
     pub(crate) fn allow_guests(&mut self) {
-        let is_prepared = self.on_start.is_some() || self.on_exit.is_some();
-        let may_visit = self.blocking_threads == 0 && !is_prepared;
-        self.processors = self.processors.guests(may_visit);
+        let are_bare = self.on_start.is_none() && self.on_exit.is_none();
+        self.processors = (self.processors).guests(are_bare && self.blocking_threads == 0);
     }
 
     /// Returns the settings of `count` processors, as the pool wants them.

@@ -207,13 +207,8 @@ impl Pool {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
             _ if self.host.is_ending() => current::with_slot(&self.shared, work),
             other => with_unparker(other, |unparker, wait| {
-                let put = |job| match (other, &self.processors) {
-                    (None, Some(processors)) => {
-                        let first = usize::from(self.takes_caller);
-                        current::visit(&self.shared, processors, first, job);
-                    }
-                    _ => current::inject(&self.shared, job),
-                };
+                let (processors, first) = (self.processors.as_deref(), self.takes_caller.into());
+                let put = |job| current::visit(&self.shared, processors, first, job);
                 install(&self.shared, work, unparker, put, wait)
             }),
         })
@@ -313,13 +308,12 @@ mod tests {
         let is_guest = || pool.install(|_| thread::current().id()) == caller;
         while !is_guest() {}
         processors.wait_quiescent(None).unwrap();
-        let before = processors.stats()[0];
+        let counts = || {
+            let stats = processors.stats()[0];
+            (stats.wake_ups, stats.parks, stats.visits)
+        };
+        let (wake_ups, parks, visits) = counts();
         assert!((0..100).all(|_| is_guest()));
-        let after = processors.stats()[0];
-        assert_eq!(after.visits, before.visits + 100);
-        assert_eq!(
-            (after.wake_ups, after.parks),
-            (before.wake_ups, before.parks)
-        );
+        assert_eq!(counts(), (wake_ups, parks, visits + 100));
     }
 }
