@@ -1,7 +1,7 @@
 //! Guests: callers from outside who run what they install in the place of a thread that sleeps.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, ThreadId};
 
@@ -119,14 +119,12 @@ fn a_guest_installs_into_another_pool() {
     });
 }
 
-/// A job that only the thread may run whose place a guest has: it is told, and waits until the guest
-/// has left. A failure: two threads in one place, or a job that nobody runs.
+/// A job that only the thread may run whose place a guest has: it waits until the guest has left. A failure: two threads in one place, or a job that nobody runs.
 #[test]
 fn a_broadcast_beside_a_guest() {
     let pool = Pool::new(1).unwrap();
     let (ran, runs) = mpsc::channel();
     for _ in 0..100 {
-        let has_left = AtomicBool::new(false);
         let own = thread::current().id();
         visit(&pool, |worker| {
             let ran = ran.clone();
@@ -135,7 +133,6 @@ fn a_broadcast_beside_a_guest() {
                 assert!(worker.has_jobs(), "its thread runs it meanwhile");
                 thread::yield_now();
             }
-            has_left.store(true, Ordering::Relaxed);
         });
         assert_ne!(runs.recv().unwrap(), own);
     }

@@ -198,7 +198,12 @@ impl Pool {
     }
 
     /// Runs `work` on a thread of the pool, and returns what it returns: here and now if this is
-    /// one. A thread of another pool runs jobs of its own pool meanwhile; any other thread sleeps.
+    /// one. A thread of another pool runs jobs of its own pool meanwhile. Any other thread takes
+    /// the place of a thread that sleeps, and wakes none: `work` runs here with the worker of that
+    /// one, on this stack and beside this thread's thread-local values; and so do other jobs, where
+    /// it waits. If none sleeps, or [`start_with`](Self::start_with) made the threads, or the
+    /// [`Config`] has settings of their stacks, their begin or end, or further ones, this thread
+    /// sleeps meanwhile.
     ///
     /// # Panics
     /// If `work` does.
