@@ -181,21 +181,16 @@ pub(crate) fn visit(
     let mut left = Some(job);
     if let Some(processors) = processors.filter(|_| !has_worker()) {
         processors.visit(|lender| {
-            let run = |job| {
-                // SAFETY: the thread of that number has lent its processor, until the return.
-                unsafe { run_in_seat(shared, first + lender, lender, job) }
-            };
+            // SAFETY: the thread of that number has lent its processor, until the return.
+            let run = |job| unsafe { run_in_seat(shared, first + lender, lender, job) };
             left = left.take().and_then(run);
-            left.is_none()
         });
     }
-    if let Some(job) = left {
-        inject(shared, job);
-    }
+    left.into_iter().for_each(|job| inject(shared, job));
 }
 
-/// Runs the job on the calling thread, which has no worker, with that of the thread of a number, if
-/// it is in that slot. Returns the job if it is not, or runs one that is for it alone.
+/// Runs the job here with the worker of the thread of a number, which has that slot. Returns the
+/// job if it has not, or runs one that is for it alone.
 ///
 /// # Safety
 /// The thread of that number is granted no processor, and not its exit, before the return.

@@ -119,7 +119,8 @@ fn a_guest_installs_into_another_pool() {
     });
 }
 
-/// A job that only the thread may run whose place a guest has: it waits until the guest has left. A failure: two threads in one place, or a job that nobody runs.
+/// A job that only the thread may run whose place a guest has waits until the guest has left. A
+/// failure: two threads in one place, or a job that nobody runs.
 #[test]
 fn a_broadcast_beside_a_guest() {
     let pool = Pool::new(1).unwrap();

@@ -152,16 +152,15 @@ impl<T: Send + 'static> Processors<T> {
     }
 
     /// Calls `work` here and now, if a processor is idle, in place of the thread that sleeps with
-    /// it, whose [number](Runner::scratch) `work` is given. It says whether it ran anything. That
-    /// thread is granted nothing before `work` has returned; but it may be
-    /// [nudged](crate::Source::nudged), or not have begun.
+    /// it, whose [number](Runner::scratch) `work` is given. That thread is granted nothing before
+    /// `work` has returned; but it may be [nudged](crate::Source::nudged), or not have begun.
     ///
     /// For the owner of the pool's source. The calling thread is one of the pool's meanwhile, which
     /// keeps its processor in a [`blocking`](Self::blocking) call. Lock-free, but for `work`.
     ///
     /// # Panics
     /// If `work` does, when the processor has been given back.
-    pub fn visit(&self, work: impl FnOnce(usize) -> bool) {
+    pub fn visit(&self, work: impl FnOnce(usize)) {
         let Some(visit) = self.borrow() else {
             return;
         };
@@ -175,14 +174,13 @@ impl<T: Send + 'static> Processors<T> {
             permit: Cell::new(None),
             source: None,
         };
+        processor.counters.visits.add(1);
         processor.guest.show(EXTERNAL_TASK);
         let call = || catch_unwind(AssertUnwindSafe(|| work(visit.lender)));
         let outcome = current::enter(&self.shared, &current, call);
         processor.guest.show(0);
-        let ran = !matches!(outcome, Ok(false));
-        processor.counters.visits.add(ran.into());
         visit.end(None, &self.shared);
-        outcome.map_or_else(|payload| resume_unwind(payload), drop);
+        outcome.unwrap_or_else(|payload| resume_unwind(payload));
     }
 
     /// Borrows an idle processor for a task, if the pool has no source: the task may call that, to
