@@ -1,8 +1,9 @@
 //! The ways in which a guest loses a processor, a task or the end, each caught. The protocol is
 //! reduced to a word or two; beside each mistake stands its sound twin.
 
-use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, Mutex, lock};
 use loom_tests::{Bound, beside};
 
 /// The processor runs, or a guest has it.
@@ -172,4 +173,67 @@ fn a_kept_task_for_which_another_is_woken() {
         "a task waits beside an idle processor",
         || keeps_and_takes_another(|_| {}),
     );
+}
+
+/// The place of a machine that sleeps, in which a guest may be. What lies there is plain memory.
+struct Place {
+    is_taken: Mutex<()>,
+    memory: UnsafeCell<()>,
+    ran: AtomicUsize,
+}
+
+// SAFETY: that accesses are ordered is the claim.
+unsafe impl Sync for Place {}
+// SAFETY: as above.
+unsafe impl Send for Place {}
+
+impl Place {
+    fn run(&self) {
+        // It takes a while.
+        self.memory
+            .with_mut(|_| self.ran.fetch_add(1, Ordering::Relaxed));
+    }
+}
+
+/// A machine that sleeps is told to run something that only it may run, as a guest comes, is in its
+/// place, or goes.
+fn is_told(runs: fn(&Place)) {
+    let place = Arc::new(Place {
+        is_taken: Mutex::new(()),
+        memory: UnsafeCell::new(()),
+        ran: AtomicUsize::new(0),
+    });
+    let guest = beside(&place, |place| {
+        let seat = place.is_taken.try_lock();
+        seat.is_ok_and(|_seat| {
+            place.run();
+            true
+        })
+    });
+    // loom has a thread that is about to try a lock wait for it; so it comes from elsewhere.
+    place.ran.load(Ordering::Relaxed);
+    runs(&place);
+    let visits = guest.join().unwrap();
+    let ran = place.ran.load(Ordering::Relaxed);
+    assert_eq!(ran, 1 + usize::from(visits), "a job that nobody runs");
+}
+
+#[test]
+fn a_machine_that_is_told_beside_its_guest() {
+    Bound::exhaustive(3).check("wait for the guest", || {
+        is_told(|place| {
+            let _seat = lock(&place.is_taken);
+            place.run();
+        });
+    });
+    // Mistake: the machine is at nothing, so its place is its own.
+    Bound::exhaustive(2).refute("run it", "Causality violation", || is_told(Place::run));
+    // Mistake: the machine sleeps on, and the guest does not know of it.
+    Bound::exhaustive(2).refute("leave it to the guest", "a job that nobody runs", || {
+        is_told(|place| {
+            if let Ok(_seat) = place.is_taken.try_lock() {
+                place.run();
+            }
+        });
+    });
 }

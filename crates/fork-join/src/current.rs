@@ -1,11 +1,12 @@
 //! The worker of the calling thread.
 
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
-use filch_processors::with_source;
-use filch_sync::{Arc, thread};
+use filch_processors::{Processors, with_source};
+use filch_sync::{Arc, lock, thread};
 
 use crate::job::JobRef;
 use crate::search::Jobs;
@@ -155,6 +156,69 @@ pub(crate) fn inject(shared: &Arc<Shared>, job: JobRef) {
     if shared.is_ending() {
         with_slot(shared, |worker| while worker.run(worker.find()) {});
     }
+}
+
+/// The worker of a thread that guests may stand in for, and the thread's number in its pool.
+#[derive(Default)]
+pub(crate) struct Seat(Option<(usize, *const Worker)>);
+
+// SAFETY: `run_in_seat`, which follows the pointer, answers for it.
+unsafe impl Send for Seat {}
+
+/// Lets guests stand in for the thread with that worker, which is done with it for now.
+pub fn receive_guests(worker: &Worker, number: usize) {
+    *lock(&worker.own_slot().seat) = Seat(Some((number, worker)));
+}
+
+/// Runs the job here, as a guest in the place of a thread that sleeps, if there is one; or
+/// [injects](inject) it. The first of the threads of these processors has the slot `first`.
+pub(crate) fn visit(
+    shared: &Arc<Shared>,
+    processors: Option<&Processors<Infallible>>,
+    first: usize,
+    job: JobRef,
+) {
+    let mut left = Some(job);
+    if let Some(processors) = processors.filter(|_| !has_worker()) {
+        processors.visit(|lender| {
+            // SAFETY: the thread of that number has lent its processor, until the return.
+            let run = |job| unsafe { run_in_seat(shared, first + lender, lender, job) };
+            left = left.take().and_then(run);
+        });
+    }
+    left.into_iter().for_each(|job| inject(shared, job));
+}
+
+/// Runs the job here with the worker of the thread of a number, which has that slot. Returns the
+/// job if it has not, or runs one that is for it alone.
+///
+/// # Safety
+/// The thread of that number is granted no processor, and not its exit, before the return.
+pub(crate) unsafe fn run_in_seat(
+    shared: &Shared,
+    slot: usize,
+    number: usize,
+    job: JobRef,
+) -> Option<JobRef> {
+    let slot = shared.slots.get(slot as u32);
+    let seat = slot.and_then(|slot| slot.seat.try_lock().ok());
+    let tenant = seat.as_ref().and_then(|seat| seat.0);
+    let Some((_, worker)) = tenant.filter(|tenant| tenant.0 == number) else {
+        return Some(job);
+    };
+    // SAFETY: it is the worker in the `REGISTERED` of that thread, which takes it out of the seat
+    // before it goes. Without a processor the thread uses it with the seat locked alone (contract;
+    // `run_one_for_this_thread`), and so do guests.
+    let worker = unsafe { &*worker };
+    // The size of this stack is not known.
+    let floor = worker.stack_floor.take();
+    set_current(worker);
+    worker.run(Some(job));
+    // As a thread does that finds no more.
+    worker.share();
+    set_current(ptr::null());
+    worker.stack_floor.set(floor);
+    None
 }
 
 /// Calls `with` with a worker of that pool, which the thread has until the end of the call, and

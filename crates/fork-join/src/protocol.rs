@@ -3,12 +3,15 @@
 
 use filch_parker::Parker;
 use filch_processors::Source;
-use filch_sync::Arc;
+use filch_sync::{Arc, thread};
 
+use crate::current;
+use crate::job::JobRef;
 use crate::scope;
 use crate::search::Jobs;
 use crate::worker::Worker;
 
+pub use crate::current::receive_guests;
 pub use crate::job::{Awaited, Latch, Thief};
 pub use crate::shared::{Host, Shared, Sleepers};
 
@@ -41,11 +44,33 @@ pub fn install<R: Send>(
     parker: &Parker,
     work: impl FnOnce(&Worker) -> R + Send,
 ) -> R {
-    scope::install(shared, work, parker.unparker(), |open| {
+    let put = |job| current::inject(shared, job);
+    scope::install(shared, work, parker.unparker(), put, |open| {
         while !open.is_done() {
             if open.sleep(0) {
                 parker.park();
             }
         }
     })
+}
+
+/// Runs `work` here in place of the thread of that number, as soon as that is at nothing.
+///
+/// # Safety
+/// That thread does nothing meanwhile but to [run what is its own](run_own).
+pub unsafe fn visit<F>(shared: &Shared, slot: usize, number: usize, work: F)
+where
+    F: FnOnce(&Worker) + Send + 'static,
+{
+    let mut job = Some(JobRef::detached::<F>(work));
+    while let Some(refused) = job {
+        // SAFETY: the caller's.
+        job = unsafe { current::run_in_seat(shared, slot, number, refused) };
+        thread::yield_now();
+    }
+}
+
+/// Runs what is for the worker's thread alone, as one does that was nudged; if there is something.
+pub fn run_own(worker: &Worker) -> bool {
+    worker.run_one_for_this_thread()
 }

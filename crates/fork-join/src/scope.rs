@@ -191,8 +191,8 @@ impl<'scope> Scope<'scope> {
     }
 }
 
-/// Runs `work` on a thread of the pool. The calling thread is none of them: it waits meanwhile, as
-/// `wait` says, and is woken by that unparker.
+/// Runs `work` as a job, which `put` puts in reach of the pool's threads, or runs. The calling
+/// thread is none of them: it waits meanwhile, as `wait` says, and is woken by that unparker.
 ///
 /// # Panics
 /// If `work` does.
@@ -200,6 +200,7 @@ pub(crate) fn install<F, R>(
     shared: &Arc<Shared>,
     work: F,
     unparker: Unparker,
+    put: impl FnOnce(JobRef),
     wait: impl FnOnce(&OpenJobs),
 ) -> R
 where
@@ -213,7 +214,7 @@ where
         Some(unparker),
         |scope| {
             let run = |worker: &Worker, _: &Scope<'_>| result = Some(work(worker));
-            current::inject(shared, scope.open_job::<F>(None, run));
+            put(scope.open_job::<F>(None, run));
         },
         wait,
     );

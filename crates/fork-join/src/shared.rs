@@ -14,6 +14,7 @@ use filch_slab::Slab;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
+use crate::current::Seat;
 use crate::job::{Entry, JobRef, Latch, MAX_SLOTS, Payload};
 use crate::stack::{IsolationMark, JobStack};
 
@@ -52,6 +53,8 @@ pub(crate) struct WorkerSlot {
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
     pub(crate) stack: StdArc<JobStack>,
+    /// Locked by a guest in its thread's place, and by the thread while it has no processor.
+    pub(crate) seat: Mutex<Seat>,
     own: Mutex<OwnJobs>,
     /// `true` if some of these wait: a look at it spares the lock.
     has_own: AtomicBool,
@@ -75,6 +78,7 @@ impl WorkerSlot {
             yield_requested: CachePadded::new(AtomicBool::new(false)),
             isolation: IsolationMark::default(),
             stack: StdArc::clone(&owner.stack),
+            seat: Mutex::default(),
             own: Mutex::default(),
             has_own: AtomicBool::new(false),
             owner: Mutex::new(Some(owner)),

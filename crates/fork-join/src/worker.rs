@@ -52,7 +52,9 @@ impl Worker {
 
     /// Leaves the slot, as the thread exits. It leaves nothing in its deques.
     pub(crate) fn unregister(self) {
-        *lock(&self.shared.slot(self.slot).owner) = Some(self.owner);
+        let slot = self.shared.slot(self.slot);
+        *lock(&slot.seat) = Default::default();
+        *lock(&slot.owner) = Some(self.owner);
         self.shared.slots.release(self.slot as u32);
     }
 
@@ -140,10 +142,15 @@ impl Worker {
 
     /// Runs a job for this thread alone, if there may be any, before the thread waits; and before
     /// it what the thread has spawned, for which another thread may come too late. Returns whether
-    /// there was one.
+    /// there was one. Waits for a guest in its place, as it has nothing else to do: nobody grants
+    /// it a processor before that one is gone.
     #[inline(never)]
     pub(crate) fn run_one_for_this_thread(&self) -> bool {
-        self.own_slot().has_own() && self.run(self.find_own())
+        let slot = self.own_slot();
+        slot.has_own() && {
+            let _seat = lock(&slot.seat);
+            self.run(self.find_own())
+        }
     }
 
     /// Runs, as the thread exits, what only it will run, and what it has spawned, which others

@@ -60,8 +60,8 @@ macro_rules! counters {
 counters! {
     /// Tasks run.
     run,
-    /// Times a guest ran its task on it: see
-    /// [`Processors::run_awaited`](crate::Processors::run_awaited).
+    /// Times a guest had it: see [`Processors::run_awaited`](crate::Processors::run_awaited) and
+    /// [`visit`](crate::Processors::visit).
     visits,
     /// External tasks run, which were taken from the pool's [source](crate::Source). No tasks.
     external_tasks,

@@ -6,6 +6,7 @@
 //! parkers really sleep: a wake-up that is lost is a deadlock, which loom reports.
 
 mod broadcast;
+mod guest;
 mod install;
 mod join;
 mod latch;

@@ -38,7 +38,9 @@ impl Default for Config {
         Self {
             threads: None,
             blocking_threads: 0,
-            processors: ProcessorsConfig::default().thread_name("filch-fork-join"),
+            processors: ProcessorsConfig::default()
+                .thread_name("filch-fork-join")
+                .guests(false),
             stack_size: None,
             says_threads: false,
             nested_jobs: None,
@@ -145,6 +147,13 @@ impl Config {
     fn saying_threads(mut self) -> Self {
         self.says_threads = true;
         self
+    }
+
+    /// Lets callers take the place of threads that sleep, if the pool makes these, nobody prepares
+    /// them, and none takes their place while they block.
+    pub(crate) fn allow_guests(&mut self) {
+        let are_bare = self.on_start.is_none() && self.on_exit.is_none();
+        self.processors = (self.processors).guests(are_bare && self.blocking_threads == 0);
     }
 
     /// Returns the settings of `count` processors, as the pool wants them.

@@ -74,6 +74,7 @@ impl Pool {
     /// caller cannot be one.
     pub fn start(mut config: Config) -> Result<Self, StartError> {
         config.stack_size.get_or_insert_with(usual_stack_size);
+        config.allow_guests();
         Self::start_by(config, Processors::start_all)
     }
 
@@ -197,7 +198,12 @@ impl Pool {
     }
 
     /// Runs `work` on a thread of the pool, and returns what it returns: here and now if this is
-    /// one. A thread of another pool runs jobs of its own pool meanwhile; any other thread sleeps.
+    /// one. A thread of another pool runs jobs of its own pool meanwhile. Any other thread takes
+    /// the place of a thread that sleeps, and wakes none: `work` runs here with the worker of that
+    /// one, on this stack and beside this thread's thread-local values; and so do other jobs, where
+    /// it waits. If none sleeps, or [`start_with`](Self::start_with) made the threads, or the
+    /// [`Config`] has settings of their stacks, their begin or end, or further ones, this thread
+    /// sleeps meanwhile.
     ///
     /// # Panics
     /// If `work` does.
@@ -206,7 +212,9 @@ impl Pool {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
             _ if self.host.is_ending() => current::with_slot(&self.shared, work),
             other => with_unparker(other, |unparker, wait| {
-                install(&self.shared, work, unparker, wait)
+                let (processors, first) = (self.processors.as_deref(), self.takes_caller.into());
+                let put = |job| current::visit(&self.shared, processors, first, job);
+                install(&self.shared, work, unparker, put, wait)
             }),
         })
     }
@@ -288,4 +296,29 @@ fn with_unparker<R>(
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::Pool;
+
+    /// By the counters of the processor: no thread is woken, and none goes to sleep.
+    #[test]
+    fn an_install_into_a_sleeping_pool_wakes_nobody() {
+        let pool = Pool::new(1).unwrap();
+        let processors = pool.processors.as_ref().unwrap();
+        let caller = thread::current().id();
+        let is_guest = || pool.install(|_| thread::current().id()) == caller;
+        while !is_guest() {}
+        processors.wait_quiescent(None).unwrap();
+        let counts = || {
+            let stats = processors.stats()[0];
+            (stats.wake_ups, stats.parks, stats.visits)
+        };
+        let (wake_ups, parks, visits) = counts();
+        assert!((0..100).all(|_| is_guest()));
+        assert_eq!(counts(), (wake_ups, parks, visits + 100));
+    }
 }

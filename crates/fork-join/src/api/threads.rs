@@ -177,6 +177,7 @@ impl Runner<Infallible> for Threads {
             if let Some(bytes) = self.stack_size {
                 worker.has_stack(bytes);
             }
+            current::receive_guests(worker, number);
             worker.index()
         };
         let Some(index) = registered.and_then(|()| current::with_worker(&self.shared, begin))

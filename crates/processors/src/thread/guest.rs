@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU64;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -151,15 +151,52 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
+    /// Calls `work` here and now, if a processor is idle, in place of the thread that sleeps with
+    /// it, whose [number](Runner::scratch) `work` is given. That thread is granted nothing before
+    /// `work` has returned; but it may be [nudged](crate::Source::nudged), or not have begun.
+    ///
+    /// For the owner of the pool's source. The calling thread is one of the pool's meanwhile, which
+    /// keeps its processor in a [`blocking`](Self::blocking) call. Lock-free, but for `work`.
+    ///
+    /// # Panics
+    /// If `work` does, when the processor has been given back.
+    pub fn visit(&self, work: impl FnOnce(usize)) {
+        let Some(visit) = self.borrow() else {
+            return;
+        };
+        let processor = self.shared.queues.processor(visit.permit.processor());
+        let current = Current {
+            place: Place::Guest {
+                lender: visit.lender,
+                place: &OnceCell::new(),
+                task: &processor.guest,
+            },
+            permit: Cell::new(None),
+            source: None,
+        };
+        processor.counters.visits.add(1);
+        processor.guest.show(EXTERNAL_TASK);
+        let call = || catch_unwind(AssertUnwindSafe(|| work(visit.lender)));
+        let outcome = current::enter(&self.shared, &current, call);
+        processor.guest.show(0);
+        visit.end(None, &self.shared);
+        outcome.unwrap_or_else(|payload| resume_unwind(payload));
+    }
+
+    /// Borrows an idle processor for a task, if the pool has no source: the task may call that, to
+    /// which the threads are known that call it.
+    fn begin_caller_runs(&self) -> Option<CallerRuns> {
+        let has_source = self.shared.queues.source.is_attached();
+        (!has_source).then(|| self.borrow())?
+    }
+
     /// Borrows an idle processor for the calling thread, if there is one, unless the thread is a
     /// machine itself, other threads wait for a processor, or tasks wait on that one.
-    fn begin_caller_runs(&self) -> Option<CallerRuns> {
+    fn borrow(&self) -> Option<CallerRuns> {
         let Self { shared, config, .. } = self;
-        // A task may call the source, to which the threads are known that call it.
         let may_visit = config.guests
             && config.stack_size.is_none()
             && !current::is_machine()
-            && !shared.queues.source.is_attached()
             && shared.coordinator.control_word().waiting() == 0;
         let (permit, lender) = may_visit.then(|| shared.coordinator.borrow_idle())??;
         let visit = CallerRuns { permit, lender };
