@@ -47,16 +47,19 @@ struct Slot {
     soonest: u64,
 }
 
+impl Slot {
+    const EMPTY: Self = Self {
+        timers: List::new(Kind::Slot),
+        soonest: u64::MAX,
+    };
+}
+
 impl Wheel {
     pub(super) fn new() -> Self {
-        let empty = Slot {
-            timers: List::new(Kind::Slot),
-            soonest: u64::MAX,
-        };
         Self {
             at: 0,
             occupied: [0; LEVELS],
-            slots: vec![empty; LEVELS * SLOTS].into(),
+            slots: vec![Slot::EMPTY; LEVELS * SLOTS].into(),
         }
     }
 
@@ -145,11 +148,7 @@ impl Wheel {
         let above = self.at >> bits >> BITS << BITS;
         self.at = (above | digit as u64) << bits;
         self.occupied[level] &= !(1 << digit);
-        let empty = Slot {
-            timers: List::new(Kind::Slot),
-            soonest: u64::MAX,
-        };
-        let slot = std::mem::replace(&mut self.slots[index], empty);
+        let slot = std::mem::replace(&mut self.slots[index], Slot::EMPTY);
         let mut next = slot.timers.first();
         while let Some(place) = next {
             next = slot.timers.next(timers, place);
