@@ -16,7 +16,8 @@ use crate::queues::task_queues::Shared;
 /// The part of a machine, or a guest, that the code which it runs can reach.
 pub(crate) struct Current<'thread> {
     pub(crate) place: Place<'thread>,
-    /// The permit of its processor; none while it is in a blocking call.
+    /// The permit of its processor; none while it is in a blocking call, or a
+    /// [visitor](crate::Processors::visit), which keeps its processor in one.
     pub(crate) permit: Cell<Option<Permit>>,
     /// `None` for a guest, which is soon gone: the source knows threads that stay.
     pub(crate) source: Option<&'thread SourceSlot>,
@@ -35,7 +36,24 @@ pub(crate) enum Place<'thread> {
     },
 }
 
-impl Current<'_> {
+impl<'thread> Current<'thread> {
+    /// Makes that of a guest, without a permit.
+    pub(crate) fn guest(
+        lender: usize,
+        place: &'thread OnceCell<(usize, Parker)>,
+        task: &'thread ShownTask,
+    ) -> Self {
+        Self {
+            place: Place::Guest {
+                lender,
+                place,
+                task,
+            },
+            permit: Cell::new(None),
+            source: None,
+        }
+    }
+
     /// The number of its processor.
     #[inline]
     pub(crate) fn processor(&self) -> Option<usize> {

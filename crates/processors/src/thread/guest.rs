@@ -1,7 +1,7 @@
 //! A guest: a thread from outside that waits for a task, and runs it, and what that waits for, on a
 //! processor that was idle. The argument is in [`architecture`](crate::architecture).
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use filch_sync::lock;
 use filch_sync::panic::discard;
 
-use crate::pool::current::{self, Current, Place};
+use crate::pool::current::{self, Current};
 use crate::pool::processors::Processors;
 use crate::pool::runner::{Awaited, CallerRuns, Runner};
 use crate::protocol::state::grant::EXTERNAL_TASK;
@@ -36,15 +36,7 @@ impl CallerRuns {
         let processor = shared.queues.processor(permit.processor());
         let number = permit.processor();
         let place = OnceCell::new();
-        let current = Current {
-            place: Place::Guest {
-                lender,
-                place: &place,
-                task: &processor.guest,
-            },
-            permit: Cell::new(None),
-            source: None,
-        };
+        let current = Current::guest(lender, &place, &processor.guest);
         processor.counters.visits.add(1);
         current.permit.replace(Some(permit));
         let mut next = Some(task);
@@ -165,15 +157,8 @@ impl<T: Send + 'static> Processors<T> {
             return;
         };
         let processor = self.shared.queues.processor(visit.permit.processor());
-        let current = Current {
-            place: Place::Guest {
-                lender: visit.lender,
-                place: &OnceCell::new(),
-                task: &processor.guest,
-            },
-            permit: Cell::new(None),
-            source: None,
-        };
+        let place = OnceCell::new();
+        let current = Current::guest(visit.lender, &place, &processor.guest);
         processor.counters.visits.add(1);
         processor.guest.show(EXTERNAL_TASK);
         let call = || catch_unwind(AssertUnwindSafe(|| work(visit.lender)));
