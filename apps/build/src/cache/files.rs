@@ -9,7 +9,7 @@ use axum::routing::get;
 use http::{HeaderMap, Method, StatusCode};
 use tonic::Status;
 
-use super::http::{collect, said_size, send};
+use super::http::{collect, send};
 use super::service::Cache;
 use super::status::{Refusal, invalid};
 use crate::digest::Digest;
@@ -50,9 +50,7 @@ async fn write(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Refusal> {
-    cache.check_update()?;
-    said_size(&headers)?;
-    let bytes = collect(&cache, body, MAX_FILE).await?;
+    let bytes = collect(&cache, &headers, body, MAX_FILE).await?;
     let blob = Digest::of(&bytes);
     cache.storage().blobs.write(blob, bytes).await?;
     let result = ActionResult {

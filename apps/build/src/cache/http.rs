@@ -107,16 +107,21 @@ async fn write_result(
     body: Body,
 ) -> Result<StatusCode, Refusal> {
     let hash = hash(&name)?;
-    cache.check_update()?;
-    said_size(&headers)?;
-    let message = collect(&cache, body, MAX_RESULT).await?;
+    let message = collect(&cache, &headers, body, MAX_RESULT).await?;
     let result = StoredResult::new(message).map_err(invalid)?;
     cache.storage().results.put(&hash, result).await?;
     Ok(StatusCode::OK)
 }
 
-/// Takes all bytes of an upload.
-pub(super) async fn collect(cache: &Cache, body: Body, most: usize) -> Result<Bytes, Refusal> {
+/// Takes all bytes of an upload that updates a result, if results may be updated.
+pub(super) async fn collect(
+    cache: &Cache,
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+) -> Result<Bytes, Refusal> {
+    cache.check_update()?;
+    said_size(headers)?;
     let mut body = body.into_data_stream();
     let mut all = BytesMut::new();
     while let Some(bytes) = next(cache, &mut body).await? {
@@ -130,7 +135,7 @@ pub(super) async fn collect(cache: &Cache, body: Body, most: usize) -> Result<By
 }
 
 /// Returns the size that the client gives, if it does. Nothing is ever decompressed.
-pub(super) fn said_size(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
+fn said_size(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
     let encoding = headers.get(CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding != "identity") {
         return Err(Status::unimplemented("compressed blobs are not offered").into());
