@@ -31,7 +31,7 @@ fn five() -> Graph {
 }
 
 /// Makes two workers; a byte takes a second to fetch.
-fn two() -> Setup {
+pub(super) fn two() -> Setup {
     Setup {
         workers: 2,
         slots: 1,

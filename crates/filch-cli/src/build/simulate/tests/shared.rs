@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::by_hand::two;
+
 use filch::build_scheduler::Config;
 
-use crate::build::simulate::farm::Link;
 use crate::build::simulate::graph::{Graph, LogNormal, Shape};
 use crate::build::simulate::policy::{Kind, Pooled};
 use crate::build::simulate::setting::{Setting, sum};
@@ -26,13 +27,7 @@ fn starts(kind: Kind, setting: &str) -> Vec<u64> {
     };
     let setup = Setup {
         workers: sum(&farm.pools),
-        slots: 1,
-        link: Link {
-            latency: 0.0,
-            bandwidth: 1.0,
-        },
-        cached: 0.0,
-        seed: 1,
+        ..two()
     };
     let graph = Graph::generate(&farm.shapes(shape));
     let waits = Config::new(Duration::ZERO, Duration::ZERO);
