@@ -1,4 +1,4 @@
-//! The code of a tested program, in a page: what stands between two `ANCHOR` comments of a source
+//! The code of a tested program, in a page: what stands between `ANCHOR` comments of a source
 //! follows the line `<!-- code: PATH ANCHOR -->`.
 
 use std::io;
@@ -32,20 +32,22 @@ pub(super) fn fill(page: &str, read: impl Fn(&str) -> io::Result<String>) -> Res
     Ok(filled)
 }
 
-/// Returns the lines of an anchor, as far to the left as they go. Other anchors' comments are left
-/// out.
+/// Returns the lines of an anchor, which may begin again after its end, as far to the left as they
+/// go. The comments of anchors are left out.
 fn part(source: &str, anchor: &str) -> Option<String> {
-    let is = |line: &str, mark: &str| {
-        let rest = line.trim_start().strip_prefix("// ")?.strip_prefix(mark)?;
-        Some(rest == anchor)
-    };
-    let lines = source
-        .lines()
-        .skip_while(|line| is(line, "ANCHOR: ") != Some(true))
-        .skip(1);
-    let part = lines.take_while(|line| is(line, "ANCHOR_END: ") != Some(true));
-    let is_mark = |line: &str| line.trim_start().starts_with("// ANCHOR");
-    let part: Vec<_> = part.filter(|line| !is_mark(line)).collect();
+    let (mut is_in, mut part) = (false, Vec::new());
+    for line in source.lines() {
+        match line
+            .trim_start()
+            .strip_prefix("// ANCHOR")
+            .and_then(|mark| mark.split_once(": "))
+        {
+            Some((end, name)) if name == anchor => is_in = end.is_empty(),
+            Some(_) => {}
+            None if is_in => part.push(line),
+            None => {}
+        }
+    }
     let code = part.iter().filter(|line| !line.is_empty());
     let margin = code
         .map(|line| line.len() - line.trim_start().len())
