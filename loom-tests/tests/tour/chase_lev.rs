@@ -53,7 +53,7 @@ impl ChaseLev {
         }
         // ANCHOR: deque
         self.bottom.store(last, Ordering::Release);
-        self.fence();
+        self.owner_fence();
         // ANCHOR_END: deque
         if self.bug == Bug::SameTop {
             return self.top.fetch_add(0, Ordering::AcqRel);
@@ -65,13 +65,7 @@ impl ChaseLev {
     /// Takes the oldest items: `share` says how many of those that the thief sees.
     fn steal(&self, share: fn(u32) -> u32) -> Vec<u32> {
         let top = self.top.load(Ordering::Acquire);
-        // ANCHOR_END: deque
-        if self.bug != Bug::OneFence {
-            // ANCHOR: deque
-            self.fence();
-            // ANCHOR_END: deque
-        }
-        // ANCHOR: deque
+        self.thief_fence();
         let bottom = self.bottom.load(Ordering::Acquire);
         let count = share(bottom.saturating_sub(top));
         let copies = (top..top + count).map(|index| self.slot(index)).collect();
@@ -99,9 +93,15 @@ impl ChaseLev {
         self.slots[index as usize].load(Ordering::Relaxed)
     }
 
-    fn fence(&self) {
+    fn owner_fence(&self) {
         if self.bug != Bug::NoFence {
             fence(Ordering::SeqCst);
+        }
+    }
+
+    fn thief_fence(&self) {
+        if self.bug != Bug::OneFence {
+            self.owner_fence();
         }
     }
 }
