@@ -3,8 +3,7 @@
 //! A [`Bomb`] is a value whose destructor may panic; a [`Squad`] makes bombs and records which were
 //! dropped. [`Ledger`] is the allocator of every program that uses this package: it counts the
 //! memory that a thread holds, and refuses memory on that thread's request. [`refuse_threads`]
-//! refuses a process its threads. docs/correctness.md has the table of each crate's promises, and
-//! of the tests for them.
+//! refuses a process its threads. docs/correctness.md says what the crates promise then.
 
 mod bomb;
 mod ledger;

@@ -8,7 +8,7 @@
 //! | `stage/` | the stages of a phase, each with what must hold at its end |
 //! | `machine` | memory, threads, panics, time without progress |
 //!
-//! `docs/how-to-soak.md` describes its use and its findings.
+//! `docs/how-to-soak.md` describes its use, and what must hold.
 
 mod account;
 mod cast;

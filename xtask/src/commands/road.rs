@@ -134,11 +134,12 @@ fn sections(roads: &[Walked]) -> String {
 const HEAD: &str = "\
 # Roads
 
-The source files in which one operation executes instructions, in the order in which it first does:
-a map for who reads the code for the first time. `cargo xtask road --write` makes this page, on
-x86-64; CI fails if a road has more files, crates or instructions than it says here. Files count
-whose own lines execute half an instruction per operation or more: a line that only calls std, as to
-load an atomic, has none. Where a thread is alone, most steps are calls that are inlined.
+<!-- Made by `cargo xtask road --write` -->
+
+A map for a first reading: the source files in which one operation executes instructions, in the
+order in which it first does, on x86-64. CI fails if a road has more files, crates or instructions
+than it says here. A file counts if its own lines execute half an instruction per operation or more;
+a line that only calls std has none.
 
 - *A hop*: a message to a process that idles on the scheduler's only worker, until that process has
   returned from the step in which it sends the next.
