@@ -1,5 +1,5 @@
-//! The deque in eight stages, as `docs/tour/deque.md` walks through them. Each stage is a model that
-//! holds, or one that the checker must refute, and so is the answer to each exercise.
+//! The deque in eight stages, as `docs/tour/deque.md` walks through them. Each stage is a model
+//! that holds, or one that the checker must refute, and so is the answer to each exercise.
 
 mod chase_lev;
 mod epochs;
