@@ -39,17 +39,25 @@ pub(super) fn page(files: &[PathBuf]) -> Result<String> {
          The requirements, row by row, and the tests that are named after them.\n"
     );
     for (letter, system) in &systems {
-        writeln!(page, "\n## {letter} · {}", system.name)?;
+        writeln!(page, "\n## {letter} · {}\n", system.name)?;
+        page += "| row | asks | tests |\n|---|---|---|\n";
         for (number, row) in &system.rows {
-            write!(page, "\n**{letter}{number}** · {}", row.asks)?;
-            if let Some(differs) = &row.differs {
-                write!(page, " **Another way:** {differs}")?;
-            }
-            page += "\n\n";
             let named = tests.get(&(letter.to_ascii_lowercase(), *number));
-            for (test, file) in named.ok_or_else(|| format!("no test of {letter}{number}"))? {
-                writeln!(page, "- [`{test}`](../{})", file.display())?;
-            }
+            let named = named.ok_or_else(|| format!("no test of {letter}{number}"))?;
+            let links = named
+                .iter()
+                .map(|(test, file)| format!("[`{test}`](../{})", file.display()));
+            let links = links.collect::<Vec<_>>().join("<br>");
+            let differs = row
+                .differs
+                .as_ref()
+                .map(|differs| format!(" *Another way:* {differs}"));
+            let differs = differs.unwrap_or_default();
+            writeln!(
+                page,
+                "| {letter}{number} | {}{differs} | {links} |",
+                row.asks
+            )?;
         }
     }
     Ok(page)
