@@ -3,6 +3,8 @@
 //! The sockets are `async-net`'s, which has a thread of its own that waits for the system; any
 //! other crate whose futures need no runtime of its own will do.
 
+#![forbid(unsafe_code)]
+
 pub mod echo;
 pub mod web;
 
