@@ -36,12 +36,13 @@ mod owned;
 mod parker;
 mod process_state;
 mod promise;
-mod readme;
+
 mod retired_slab;
 mod signals;
 mod slab;
 mod sleep_wake;
 mod take_once;
+mod tour;
 mod urgency;
 mod waker_clones;
 mod walk;

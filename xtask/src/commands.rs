@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod book;
 pub(crate) mod ci;
+pub(crate) mod docs;
 pub(crate) mod lint;
 pub(crate) mod loom;
 pub(crate) mod mutants;

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, book, ci, lint, loom, mutants, mutants::orderings, package, rayon, refused, road,
+    bench, book, ci, docs, lint, loom, mutants, mutants::orderings, package, rayon, refused, road,
     sanitize, shuttle, test, weigh,
 };
 use support::tally::Tally;
@@ -37,6 +37,8 @@ enum Command {
     Lint,
     /// Builds the book with mdbook, which it installs.
     Book,
+    /// Writes into the pages what is made from the code: examples, and the tests of each row.
+    Docs,
     /// Comparisons with other crates, interleaved in one process; stored runs of them, compared and
     /// published. Most arguments go to `filch-benches`.
     Bench(bench::Passed),
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Loom(options) => loom::explore(&options).and_then(Tally::report),
         Command::Lint => lint::check().and_then(Tally::report),
         Command::Book => book::check().and_then(Tally::report),
+        Command::Docs => docs::run(),
         Command::Bench(options) => bench::run(&options),
         Command::Package => package::run(),
         Command::Rayon => rayon::run(),

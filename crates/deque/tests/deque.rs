@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use filch_deque::{Steal, Stealer, Worker};
 
 #[test]
-fn the_owner_is_last_in_first_out_and_thieves_are_first_in_first_out() {
+fn a6_the_owner_is_last_in_first_out_and_thieves_are_first_in_first_out() {
     let worker: Worker<_> = (0..4).collect();
     let stealer = worker.stealer();
     assert_eq!(worker.pop(), Some(3));

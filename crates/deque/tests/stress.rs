@@ -116,7 +116,7 @@ fn one_by_one_from_a_tiny_ring() {
 }
 
 #[test]
-fn by_halves_while_the_owner_pops() {
+fn a6_by_halves_while_the_owner_pops() {
     let manners = [Manner::Half(usize::MAX), Manner::Half(4)];
     run(Worker::with_capacity(1), &manners, 16, 15);
     run(Worker::biased(1), &manners, 16, 15);

@@ -191,7 +191,7 @@ fn four_producers() {
 }
 
 #[test]
-fn eight_producers() {
+fn a10_eight_producers() {
     producers(8, 10_000);
 }
 

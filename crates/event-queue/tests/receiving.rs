@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use filch_event_queue::{Receiver, RecvError, Sender, channel};
 
@@ -78,9 +78,15 @@ fn a_wait_ends_when_its_time_is_up() {
     let waits = [Duration::ZERO, Duration::from_millis(1)];
     for wait in waits {
         assert_eq!(receiver.recv_timeout(wait), Err(RecvError::Empty));
+        let deadline = Instant::now() + wait;
+        assert_eq!(receiver.recv_deadline(deadline), Err(RecvError::Empty));
+        assert!(Instant::now() >= deadline);
     }
-    sender.push("late").unwrap();
+    for late in ["late", "later"] {
+        sender.push(late).unwrap();
+    }
     assert_eq!(receiver.recv_timeout(Duration::ZERO), Ok("late"));
+    assert_eq!(receiver.recv_deadline(Instant::now()), Ok("later"));
 }
 
 /// Takes by turns in all ways, so that each goes on where another has left off.

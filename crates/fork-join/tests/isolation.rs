@@ -58,7 +58,7 @@ fn wait_beside<'scope>(
 
 /// Without a region, a job that wants what the thread holds is begun in the wait.
 #[test]
-fn a_wait_runs_other_jobs() {
+fn c3_a_wait_runs_other_jobs() {
     let pool = pool(2);
     let (ran, on_top) = (AtomicBool::new(false), AtomicBool::new(false));
     pool.scope(|scope| {

@@ -36,7 +36,7 @@ fn results_come_back_in_the_order_of_the_branches() {
 }
 
 #[test]
-fn a_pool_of_one_thread_runs_a_then_b() {
+fn c2_a_pool_of_one_thread_runs_a_then_b() {
     let pool = Pool::new(1).unwrap();
     let order = std::sync::Mutex::new(Vec::new());
     let note = |name| order.lock().unwrap().push(name);
@@ -52,7 +52,7 @@ fn a_pool_of_one_thread_runs_a_then_b() {
 }
 
 #[test]
-fn branches_borrow_from_their_callers_stack() {
+fn c5_branches_borrow_from_their_callers_stack() {
     fn double(worker: &Worker, numbers: &mut [u32]) {
         match numbers {
             [] => {}

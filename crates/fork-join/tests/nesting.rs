@@ -100,7 +100,7 @@ fn a_stack_that_is_full_ends_the_program() {
 }
 
 #[test]
-fn a_stack_has_a_bound() {
+fn c6_a_stack_has_a_bound() {
     for (bound, most) in [(0, 1), (1, 1), (2, 2), (7, 7), (64, 64)] {
         assert_eq!(deepest(Config::default().nested_jobs(bound), most), most);
     }

@@ -147,7 +147,7 @@ const ENDS: [End; 4] = [
 ];
 
 #[test]
-fn both_branches_end_before_a_panic_leaves() {
+fn c5_both_branches_end_before_a_panic_leaves() {
     for (a, b) in ENDS.iter().flat_map(|&a| ENDS.map(|b| (a, b))) {
         // That is a panic in a drop while another one unwinds: the end of any Rust program.
         if (a, b.panics()) == (End::ReturnsBomb, true) {

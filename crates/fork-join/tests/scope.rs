@@ -121,7 +121,7 @@ fn the_body_panics() {
 
 /// A thread outside of the pool may spawn into a scope.
 #[test]
-fn a_job_comes_from_outside() {
+fn c4_a_job_comes_from_outside() {
     let pool = Pool::new(2).unwrap();
     let mut answer = 0;
     pool.install(|worker| {
@@ -163,7 +163,7 @@ fn a_scope_may_be_opened_outside_of_its_pool() {
 
 /// Jobs that have not begun are dropped, with what they keep, before the scope ends.
 #[test]
-fn a_cancelled_scope_runs_no_more_jobs() {
+fn c6_a_cancelled_scope_runs_no_more_jobs() {
     let pool = Pool::new(1).unwrap();
     let token = std::sync::Arc::new(());
     let ran = AtomicUsize::new(0);

@@ -36,7 +36,7 @@ fn nest(worker: &Worker, count: usize, ran: &Sender<()>, leaf: &mut dyn FnMut())
 }
 
 #[test]
-fn a_leaf_hides_none_of_the_jobs_before_it() {
+fn c1_a_leaf_hides_none_of_the_jobs_before_it() {
     const JOBS: usize = 300;
     for threads in [2, 3, 4] {
         let pool = Pool::new(threads).unwrap();
@@ -65,7 +65,7 @@ fn small_jobs(worker: &Worker, count: usize, ran: &Sender<()>) {
 }
 
 #[test]
-fn a_leaf_that_waits_for_ten_thousand_small_jobs() {
+fn c6_a_leaf_that_waits_for_ten_thousand_small_jobs() {
     const JOBS: usize = 10_000;
     for threads in [2, 3, 4] {
         let pool = Pool::new(threads).unwrap();

@@ -38,7 +38,7 @@ fn a_batch_is_in_order_and_ends_with_its_block() {
 }
 
 #[test]
-fn a_batch_into_a_deque_is_stolen_in_order() {
+fn a5_a_batch_into_a_deque_is_stolen_in_order() {
     let queue = Injector::new();
     (0..20).for_each(|number| queue.push(number));
     let own = Worker::new();

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_rounds_by_default() {
+    fn a7_sixteen_rounds_by_default() {
         let mut spinner = AdaptiveSpinner::default();
         assert_eq!(spinner.rounds(), 0);
         assert_eq!(rounds_until_block(&mut spinner), 16);

@@ -29,7 +29,7 @@ unsafe impl Sync for Process {}
 /// Each producer wakes each process for a reason of its own; a process blocks after some of its
 /// turns, yields after others, and is idle after the rest.
 #[test]
-fn every_event_is_seen_once_and_in_order() {
+fn a9_every_event_is_seen_once_and_in_order() {
     let processes: [Process; PROCESSES] = std::array::from_fn(|_| Process {
         state: ProcessState::new_ready(),
         events: Mutex::default(),

@@ -72,7 +72,7 @@ impl Runner<Task> for Spawner {
 }
 
 #[test]
-fn a_waiting_task_costs_its_own_words() {
+fn b14_a_waiting_task_costs_its_own_words() {
     let size = size_of::<Task>();
     let pool = Processors::new(Config::default().processors(1)).unwrap();
     let (times, bytes) = allocated(|| (0..TASKS).for_each(|_| pool.inject([1; 6])));

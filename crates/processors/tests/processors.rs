@@ -154,7 +154,7 @@ fn a_tree_is_counted_by_a_runner_without_a_pool() {
 /// On one processor a task that schedules itself again is always the newest of the deque. The task
 /// injected from outside runs nevertheless.
 #[test]
-fn a_task_that_never_ends_does_not_starve_the_global_queue() {
+fn b11_a_task_that_never_ends_does_not_starve_the_global_queue() {
     let (pool, test) = pool(1);
     let machines = Processors::start(&pool, test).unwrap();
     let flag = Arc::new(AtomicBool::new(false));

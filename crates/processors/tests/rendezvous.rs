@@ -75,7 +75,7 @@ fn until_all_sleep(pool: &Processors<usize>) {
 
 /// Rounds follow each other at once, or after all threads have gone to sleep.
 #[test]
-fn all_meet() {
+fn b6_all_meet() {
     for parties in [2, 4] {
         let meeting = Meeting::new(parties);
         let pool = Processors::new(Config::default().processors(parties)).unwrap();

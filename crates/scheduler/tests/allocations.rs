@@ -36,7 +36,7 @@ fn allocations(what: &str, life: impl Fn()) -> f64 {
 }
 
 #[test]
-fn a_process_none_a_small_future_none() {
+fn a3_a_process_none_a_small_future_none() {
     let scheduler = Scheduler::<Words>::builder().workers(1).build().unwrap();
     let quiet = || drop(scheduler.wait_for_standstill().unwrap());
 

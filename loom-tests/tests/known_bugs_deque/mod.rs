@@ -7,11 +7,9 @@
 //! model that is at fault.
 
 mod biased_miniature;
-mod miniature;
 mod robbing;
 mod sleeping;
 mod telling;
-mod textbook;
 
 /// Added to the word that thieves compare, it starts the next epoch; below it is the index.
 const TAG: u64 = 1 << 32;

@@ -95,7 +95,7 @@ fn record(make: fn() -> Worker<u32>, empty_is_exact: bool, clocks: Clocks) -> Hi
 }
 
 #[test]
-fn a_shared_deque_is_linearizable_empty_answers_included() {
+fn a6_a_shared_deque_is_linearizable_empty_answers_included() {
     Rounds::check(800, &Deque::new(), |clocks| {
         record(|| Worker::with_capacity(2), true, clocks)
     });

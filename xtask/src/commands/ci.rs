@@ -146,13 +146,21 @@ fn add_builds(workspace: &Workspace, stages: &mut Stages) -> Result<()> {
     without_std.retain(|name| !WITH_STD.contains(&&**name));
     let without_std = without_std.join(" -p ");
     let narrow = NARROW.join(" -p ");
+    let libraries = workspace.published().map(|package| &*package.name);
+    let libraries: Vec<_> = libraries.filter(|name| *name != "filch-cli").collect();
+    let libraries = libraries.join(" -p ");
     for (target, packages) in [
         ("x86_64-unknown-none", &without_std),
         ("thumbv7em-none-eabihf", &narrow),
         ("riscv32imac-unknown-none-elf", &narrow),
         ("powerpc-unknown-linux-gnu", &narrow),
+        ("x86_64-pc-windows-gnu", &libraries),
+        ("aarch64-apple-darwin", &libraries),
+        ("aarch64-unknown-linux-gnu", &libraries),
+        ("i686-unknown-linux-gnu", &libraries),
+        ("armv7-unknown-linux-gnueabihf", &libraries),
     ] {
-        let name = format!("primitives, on {target}");
+        let name = format!("libraries, on {target}");
         if is_installed(target) {
             let check = format!("check --lib --target {target} -p {packages}");
             stages.add(&format!("{name} | | {check}"));

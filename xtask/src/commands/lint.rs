@@ -9,6 +9,7 @@ mod unsafety;
 
 use std::path::PathBuf;
 
+use crate::commands::docs;
 use crate::commands::mutants::{self, orderings};
 use crate::support::Result;
 use crate::support::metadata::Workspace;
@@ -46,6 +47,10 @@ pub(crate) fn check() -> Result<Tally> {
         note(text::check(file, &names)?);
     }
     note(unsafety::check(&files)?);
+    for (page, _) in docs::stale()? {
+        let message = "not as the code has it: run `cargo xtask docs`";
+        note(vec![Finding::of(page, message)]);
+    }
     for message in orderings::complaints()? {
         note(vec![Finding::of(orderings::PAGE, message)]);
     }

@@ -2,7 +2,8 @@
 //!
 //! A room is the sources of a package, with comments and blank lines; unit tests are left out, from
 //! a file's first `#[cfg(test)]` on, and so are files that are named `tests.rs` or stand below a
-//! `tests`. Of the repository, every line counts.
+//! `tests`. Of the repository, every line counts. Of its pages, the words count that are written by
+//! hand: neither code nor what a program made.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::commands::docs::MADE;
 use crate::support::Result;
 use crate::support::code::is_for_tests;
 use crate::support::process::{git, root};
@@ -76,7 +78,13 @@ fn weigh() -> Result<Rooms> {
 
 fn rooms(listed: &str, read: impl Fn(&str) -> String) -> Rooms {
     let mut rooms = Rooms::new();
-    for file in listed.lines().filter(|file| file.ends_with(".rs")) {
+    for file in listed.lines() {
+        if file.ends_with(".md") {
+            *rooms.entry("the pages, words".to_owned()).or_default() += words(&read(file));
+        }
+        if !file.ends_with(".rs") {
+            continue;
+        }
         let text = read(file);
         *rooms.entry("the repository".to_owned()).or_default() += text.lines().count();
         let package = file.split_once("/src/").map(|(package, _)| package);
@@ -90,9 +98,34 @@ fn rooms(listed: &str, read: impl Fn(&str) -> String) -> Rooms {
     rooms
 }
 
+/// The words of a page that somebody wrote: no code, no page that a program made, and nothing
+/// between `<!-- table: … -->` and `<!-- end -->`.
+fn words(page: &str) -> usize {
+    if page.contains(MADE) {
+        return 0;
+    }
+    let (mut words, mut in_fence, mut is_made) = (0, false, false);
+    for line in page.lines() {
+        in_fence ^= line.trim_start().starts_with("```");
+        is_made = (is_made || line.starts_with("<!-- table: ")) && line != "<!-- end -->";
+        if !in_fence && !is_made && !line.starts_with("<!--") {
+            words += line.split_whitespace().count();
+        }
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
-    use super::rooms;
+    use super::{rooms, words};
+
+    #[test]
+    fn words_are_those_that_somebody_wrote() {
+        let page = "# Two words\n\n```rust\nlet code = 1;\n```\n<!-- table: x -->\n\n\
+                    | a | b |\n<!-- end -->\nThree more words\n";
+        assert_eq!(words(page), 7);
+        assert_eq!(words("One <!-- Made by `cargo xtask docs` -->\n"), 0);
+    }
 
     #[test]
     fn a_file_is_in_its_package_and_the_repository() {

@@ -30,6 +30,14 @@ impl<T: Send> Receiver<T> {
         }
     }
 
+    /// Waits for an event as [`recv`](Self::recv) does, but until `deadline` at most.
+    ///
+    /// # Errors
+    /// As [`recv_timeout`](Self::recv_timeout).
+    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvError> {
+        self.recv_until(Some(deadline))
+    }
+
     /// Waits until `deadline`; `None`: however long it takes.
     #[cold]
     #[inline(never)]
@@ -76,6 +84,24 @@ impl<T: Send> Receiver<T> {
                 }
             }
         }
+    }
+}
+
+/// The events that come, in order; the end is that of [`recv`](Receiver::recv), which may block.
+///
+/// # Examples
+/// ```
+/// let (sender, receiver) = filch_event_queue::channel();
+/// let producer = std::thread::spawn(move || (1..=3).for_each(|n| sender.push(n).unwrap()));
+/// assert_eq!(receiver.sum::<u32>(), 6); // until the last sender is gone
+/// # producer.join().unwrap();
+/// ```
+impl<T: Send> Iterator for Receiver<T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.recv()
     }
 }
 

@@ -29,6 +29,7 @@ impl<T: Send> Sender<T> {
     /// # Panics
     /// If the receiver's waker panics, and with that panic. The event is in the queue.
     #[inline]
+    #[doc(alias = "send")]
     pub fn push(&self, event: T) -> Result<(), PushError<T>> {
         self.shared.producers.push_in(self.generation, event)?;
         if self.shared.sleeper.is_asleep() {

@@ -16,7 +16,7 @@ use crate::common::{
 
 /// A failure: jobs run on the threads of another pool (the global one).
 #[test]
-fn processes_futures_and_outside_threads_fork_on_the_same_threads() {
+fn c6_processes_futures_and_outside_threads_fork_on_the_same_threads() {
     for workers in [1, 2, 4] {
         let (scheduler, pool) = scheduler(workers);
         assert_eq!(pool.threads(), workers);

@@ -110,7 +110,7 @@ fn meets(word: Snapshot, pending: &str) -> bool {
 }
 
 #[test]
-fn the_edges_are_those_of_the_table() {
+fn a8_the_edges_are_those_of_the_table() {
     let rows = table("| from | pending | method | to | answer |");
     let mut used = BTreeSet::new();
     for word in reachable().into_iter().map(Snapshot::from_bits) {

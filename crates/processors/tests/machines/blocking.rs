@@ -10,7 +10,7 @@ use crate::pool::{Job, Pool, finish, job, processors, started};
 
 /// Only other tasks can end the call that the first one makes, and there is one processor.
 #[test]
-fn tasks_run_beside_a_blocking_call() {
+fn b4_tasks_run_beside_a_blocking_call() {
     let (pool, machines) = started(processors(1));
     let (to, from) = mpsc::channel();
     let (done, is_done) = mpsc::channel();
@@ -206,7 +206,7 @@ fn calls_that_never_end_do_not_starve_the_queue() {
 /// A task that blocks over and over beside no other: its processor waits for it, and no other
 /// thread is woken for it.
 #[test]
-fn calls_beside_no_other_task_wake_no_thread() {
+fn b7_calls_beside_no_other_task_wake_no_thread() {
     let (pool, machines) = started(processors(1));
     pool.inject(job(|pool| {
         for _ in 0..1_000 {

@@ -82,7 +82,7 @@ impl Witness {
 /// Tasks for two threads, from outside and from tasks, among others that are stolen and block: each
 /// bound one runs on its own thread.
 #[test]
-fn every_run_is_on_the_same_thread() {
+fn b9_every_run_is_on_the_same_thread() {
     const ROUNDS: usize = 500;
     for count in [1, 4] {
         let (pool, machines) = started(processors(count));

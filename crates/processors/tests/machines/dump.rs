@@ -150,7 +150,7 @@ fn a_call_that_is_back_waits_for_a_processor() {
 /// A call comes back at once, and takes its processor from the thread that had been started to wait
 /// with it. A failure: the dump says that the other one has it.
 #[test]
-fn who_is_back_from_a_call_has_the_processor() {
+fn b12_who_is_back_from_a_call_has_the_processor() {
     let (pool, machines) = started(processors(1).thread_name("back"));
     let (give, take) = mpsc::channel();
     pool.inject(named(3, None, move |pool| {

@@ -10,7 +10,7 @@ use crate::pool::{Jobs, Pool, finish, job, processors, started};
 
 /// On one processor the order is exact: what has idle priority comes last, in its own order.
 #[test]
-fn idle_priority_comes_last() {
+fn b10_idle_priority_comes_last() {
     let pool = Pool::new(processors(1)).unwrap();
     let order = Arc::new(Mutex::new(Vec::new()));
     let note = |what: &'static str| {
@@ -41,7 +41,7 @@ fn idle_priority_comes_last() {
 /// While a call is under way the pool is not quiescent, though all processors are idle; when the
 /// pool is quiescent, all that was scheduled has run.
 #[test]
-fn quiescence_is_exact() {
+fn b8_quiescence_is_exact() {
     let (pool, machines) = started(processors(2));
     let (began, has_begun) = mpsc::channel();
     let (to, from) = mpsc::channel::<()>();

@@ -61,7 +61,7 @@ fn as_many_run_at_once_as_there_are_processors() {
 /// To one and back, over and over, by two threads at once, while tasks make tasks and block: each
 /// runs exactly once.
 #[test]
-fn resizes_under_load_lose_nothing() {
+fn b1_resizes_under_load_lose_nothing() {
     const ROOTS: usize = 200;
     const CHILDREN: usize = 50;
     let (pool, machines) = started(processors(2).max_processors(5));

@@ -8,7 +8,7 @@ use crate::pool::{Jobs, Pool, finish, job, processors, started};
 
 /// Two threads in all, and both would block: the second keeps its processor, and goes on.
 #[test]
-fn at_the_thread_limit_a_call_keeps_its_processor() {
+fn b13_at_the_thread_limit_a_call_keeps_its_processor() {
     let (pool, machines) = started(processors(1).max_processors(1).thread_limit(2));
     let (to_first, first) = mpsc::channel::<()>();
     let (done, is_done) = mpsc::channel();
@@ -31,7 +31,7 @@ fn at_the_thread_limit_a_call_keeps_its_processor() {
 
 /// The system cannot give a stack of half the address space: the pool does not start, and says why.
 #[test]
-fn a_thread_that_the_system_refuses() {
+fn b13_a_thread_that_the_system_refuses() {
     let config = processors(1).stack_size(usize::MAX / 4);
     let pool = Pool::new(config).unwrap();
     let runner = Arc::new(Jobs);

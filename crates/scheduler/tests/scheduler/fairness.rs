@@ -9,7 +9,7 @@ use filch_scheduler::Pid;
 /// On one worker: a pair plays ping-pong on top of the deque, a third process goes on for ever in
 /// the global queue, and a fourth lies at the bottom of the deque. It runs, and ends the game.
 #[test]
-fn the_bottom_of_the_deque_is_reached_whoever_plays_on_top() {
+fn b11_the_bottom_of_the_deque_is_reached_whoever_plays_on_top() {
     let scheduler = scheduler(1);
     let over = Arc::new(AtomicBool::new(false));
     let pids: Arc<OnceLock<[Pid; 3]>> = Arc::default();

@@ -69,7 +69,7 @@ fn with_hooks(hooks: impl LifeCycle<Test>) -> Scheduler<Test> {
 }
 
 #[test]
-fn starts_may_be_refused_and_ends_are_told_once() {
+fn a13_starts_may_be_refused_and_ends_are_told_once() {
     let register = Arc::new(Register::default());
     let scheduler = with_hooks(Arc::clone(&register));
 

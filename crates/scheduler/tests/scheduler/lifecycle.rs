@@ -8,14 +8,14 @@ use filch_actors::prelude::*;
 use filch_scheduler::{Activity, CommandError, Event, InitError, ProcessError, Scheduler};
 
 #[test]
-fn the_default_number_of_workers_is_the_parallelism_of_the_machine() {
+fn a4_the_default_number_of_workers_is_the_parallelism_of_the_machine() {
     let scheduler = Scheduler::<Test>::builder().build().unwrap();
     let parallelism = std::thread::available_parallelism().unwrap().get();
     assert_eq!(scheduler.stats().workers.len(), parallelism);
 }
 
 #[test]
-fn a_command_may_fail_be_forgotten_or_panic_and_the_process_learns_which() {
+fn a2_a_command_may_fail_be_forgotten_or_panic_and_the_process_learns_which() {
     let scheduler = scheduler(2);
     let mut outcomes = Vec::new();
     let process = scripted(move |_, events, out| {

@@ -44,7 +44,7 @@ fn numbers_that_no_scheduler_can_have() {
 }
 
 #[test]
-fn an_unknown_method_is_named_with_the_known_ones() {
+fn a1_an_unknown_method_is_named_with_the_known_ones() {
     let scheduler = scheduler(1);
     let process = waiting();
     let closed = process.closed();
@@ -62,7 +62,7 @@ fn an_unknown_method_is_named_with_the_known_ones() {
 }
 
 #[test]
-fn an_init_that_fails_or_panics() {
+fn a14_an_init_that_fails_or_panics() {
     let scheduler = scheduler(1);
     for (method, said) in [
         ("fail", "init failed: init does not want to"),
@@ -78,7 +78,7 @@ fn an_init_that_fails_or_panics() {
 }
 
 #[test]
-fn a_full_house_hands_the_process_back_until_one_leaves() {
+fn a13_a_full_house_hands_the_process_back_until_one_leaves() {
     let scheduler = Scheduler::<Test>::builder()
         .workers(1)
         .limit(2)
@@ -131,7 +131,7 @@ fn who_is_told_of_an_end_finds_room() {
 /// PIDs of other slots, or of later occupants of the same one. A failure: the message is taken, and
 /// waits there for a process that it was never meant for.
 #[test]
-fn a_pid_that_is_yet_to_be_hands_the_message_back() {
+fn a11_a_pid_that_is_yet_to_be_hands_the_message_back() {
     let scheduler = scheduler(2);
     let mut first = scheduler.submit(summing(0), "run", 0).unwrap();
     for _ in 0..100 {
@@ -149,7 +149,7 @@ fn a_pid_that_is_yet_to_be_hands_the_message_back() {
 }
 
 #[test]
-fn a_step_that_fails_or_panics_ends_its_process_and_no_other() {
+fn a14_a_step_that_fails_or_panics_ends_its_process_and_no_other() {
     let scheduler = scheduler(2);
     let bystander = scheduler.submit(summing(1), "run", 0).unwrap();
     let failing = scripted(|_, _, out| {

@@ -42,7 +42,7 @@ fn one_that_was_pending_is_idle_later() {
 }
 
 #[test]
-fn a_ring_of_processes_that_wait_for_each_other() {
+fn b8_a_ring_of_processes_that_wait_for_each_other() {
     let scheduler = scheduler(2);
     let first = scheduler
         .submission(summing(3), "run", 0)

@@ -9,7 +9,7 @@ use filch_scheduler::{CalledFromInside, Event, JoinError, ProcessError, Schedule
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
-fn everybody_is_asked_and_everybody_ends() {
+fn a12_everybody_is_asked_and_everybody_ends() {
     let scheduler = scheduler(2);
     let processes: Vec<_> = (0..100)
         .map(|_| {
@@ -32,7 +32,7 @@ fn everybody_is_asked_and_everybody_ends() {
 }
 
 #[test]
-fn those_who_do_not_listen_are_closed() {
+fn a12_those_who_do_not_listen_are_closed() {
     let scheduler = scheduler(2);
     let (give, completions) = mpsc::channel();
     let deaf = scripted(|_, _, out| out.idle());

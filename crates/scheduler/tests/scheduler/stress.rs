@@ -115,7 +115,7 @@ fn ten_thousand_processes_report_to_one() {
 /// Short-lived processes are submitted and joined from several threads, so that slots are used
 /// again and again while others send to names that may be stale.
 #[test]
-fn slots_are_used_again_under_fire() {
+fn a13_slots_are_used_again_under_fire() {
     let scheduler = scheduler(2);
     let (names, stale) = std::sync::mpsc::channel::<Pid>();
     std::thread::scope(|scope| {

@@ -108,7 +108,7 @@ fn one_that_is_ready_is_not_stepped_again() {
 }
 
 #[test]
-fn one_that_goes_on_for_ever() {
+fn a13_one_that_goes_on_for_ever() {
     let scheduler = scheduler(1);
     let (told, running) = mpsc::channel();
     let process = start(&scheduler, move |_, _, out| {

@@ -96,7 +96,7 @@ impl Process<Test> for Version {
 }
 
 #[test]
-fn from_inside_with_its_state() {
+fn a13_from_inside_with_its_state() {
     let scheduler = scheduler(1);
     let log = Log::default();
     let (give, completions) = mpsc::channel();

@@ -34,7 +34,7 @@ pub(crate) fn primitives() -> Result<Vec<String>> {
 }
 
 /// The programs, which may have any dependencies outside the workspace.
-const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
+const PROGRAMS: &[&str] = &["filch-build", "filch-cli", "filch-web"];
 
 /// Dependencies that a library may have besides: stacks of one's own are a matter of assembler and
 /// signals; the transport is a client of somebody else's server; what others read of a scheduler

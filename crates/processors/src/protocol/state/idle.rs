@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_to_go_idle_is_woken_first_and_one_at_a_time() {
+    fn b2_the_last_to_go_idle_is_woken_first_and_one_at_a_time() {
         let idle = Idle::new(4);
         assert_eq!(idle.processor_to_wake(no_promise), None, "all are running");
         idle.go_idle(2, false);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_half_search() {
+    fn b5_at_most_half_search() {
         let idle = Idle::new(4);
         assert!(idle.try_start_searching(4));
         assert!(idle.try_start_searching(4));

@@ -109,7 +109,7 @@ fn tasks_come_before_external_tasks() {
 /// Two processors; the second one has two tasks, then one, then none. A failure: external tasks
 /// come before what can be stolen, or are withheld because a task is spared.
 #[test]
-fn a_search_steals_before_it_asks_the_source() {
+fn a5_a_search_steals_before_it_asks_the_source() {
     let mut world = World::new(2);
     attach(&world, 20);
     world.add(2, Kind::Pair(MICRO), 1);

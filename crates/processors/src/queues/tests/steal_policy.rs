@@ -70,7 +70,7 @@ fn who_makes_a_thief_search_in_vain_is_watched() {
 }
 
 #[test]
-fn every_victim_gets_its_turn() {
+fn b3_every_victim_gets_its_turn() {
     for seed in 0..8 {
         let random = Random::new(seed);
         let mut seen = [0_u32; 7];

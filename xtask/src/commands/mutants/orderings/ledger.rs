@@ -11,9 +11,8 @@ use crate::support::process::root;
 
 /// The page with the table, between its marks.
 pub(crate) const PAGE: &str = "docs/correctness.md";
-const BEGIN: &str =
-    "<!-- orderings: begin; `cargo xtask orderings --write` makes what follows -->\n";
-const END: &str = "<!-- orderings: end -->\n";
+const BEGIN: &str = "<!-- table: orderings; `cargo xtask orderings --write` makes it -->\n";
+const END: &str = "<!-- end -->\n";
 
 const HEADINGS: &str = "| file | in | access | from | to | verdict |\n|---|---|---|---|---|---|\n";
 
