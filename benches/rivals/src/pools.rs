@@ -4,6 +4,7 @@
 mod actix;
 mod async_executor;
 mod filch;
+mod ractor;
 mod rayon;
 mod skynet;
 mod tokio;
@@ -16,6 +17,7 @@ use crate::work::workers;
 pub(crate) use actix::Actix;
 pub(crate) use async_executor::{Async, AsyncLeaked, AsyncStatic, Executing, Handle};
 pub(crate) use filch::{Filch, FilchFutures, Of, TIMERS, Talk, Talking, start};
+pub(crate) use ractor::Ractor;
 pub(crate) use tokio::Tokio;
 
 /// Tells the thread outside that tasks are done. One for all pools: only one has its turn.

@@ -2,13 +2,14 @@
 
 use std::error::Error;
 
-// ANCHOR: protocol
+use filch::actors::dynamic::{Dynamic, Payload};
 use filch::prelude::*;
 use filch::scheduler::{
-    Context, Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput,
-    SubmitError, from_fn,
+    Context, Event, Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler,
+    StepOutput, SubmitError, from_fn,
 };
 
+// ANCHOR: protocol
 /// The vocabulary of the processes of this program.
 enum Sums {}
 
@@ -73,23 +74,35 @@ impl Process<Sums> for Adder {
 }
 // ANCHOR_END: type
 
-fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+/// Without a protocol of its own.
+fn dynamic() -> Result<(), Box<dyn Error>> {
     // ANCHOR: closure
-    let scheduler = Scheduler::<Sums>::builder().workers(2).build()?;
+    let scheduler = Scheduler::<Dynamic>::builder().workers(2).build()?;
 
-    let (mut next, mut sum) = (0, 0);
-    let adder = from_fn(move |_context, _events, out| {
-        sum += next;
-        next += 1;
-        if next <= 10 {
-            out.go_on();
-        } else {
-            out.done(sum);
+    let mut sum = 0;
+    let adder = from_fn::<Dynamic, _>(move |_context, events, out| {
+        for event in events {
+            match event {
+                Event::Message(number) => sum += number.downcast::<u64>()?,
+                Event::Cancel(_) => out.done(Payload::new(sum)),
+                _ => {}
+            }
         }
         Ok(())
     });
-    assert_eq!(scheduler.execute(adder, "any", 0)?, 55);
+    let adder = scheduler.submit(adder, "run", Payload::new(()))?;
+    for number in [30_u64, 12] {
+        scheduler.send(adder.pid(), Payload::new(number))?;
+    }
+    scheduler.cancel(adder.pid(), "that is all")?;
+    assert_eq!(adder.join()?.downcast::<u64>()?, 42);
     // ANCHOR_END: closure
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    dynamic()?;
+    let scheduler = Scheduler::<Sums>::builder().workers(2).build()?;
 
     // ANCHOR: submit
     let numbers = scheduler.submit(Adder::default(), "numbers", 10)?;

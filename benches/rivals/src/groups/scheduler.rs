@@ -20,7 +20,7 @@ use rayon::ThreadPool;
 use crate::clock::cost;
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{
-    Actix, Actors, Async, AsyncStatic, Filch, FilchFutures, Grower, Spawner, TOTAL, Tokio,
+    Actix, Actors, Async, AsyncStatic, Filch, FilchFutures, Grower, Ractor, Spawner, TOTAL, Tokio,
 };
 use crate::total::sum_to;
 use crate::work::{WORKERS, those_or, workers};
@@ -68,6 +68,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("async-executor, async-channel", fan_in::<Async>(bursts))
             .contender("async-executor, static", fan_in::<AsyncStatic>(bursts))
             .contender("actix, one thread", fan_in::<Actix>(bursts))
+            .contender("ractor", fan_in::<Ractor>(bursts))
             .outside(
                 &format!("fan-in {bursts} {SENDERS} {EACH}"),
                 bursts * SENDERS * EACH,
@@ -78,7 +79,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("tokio mpsc", request::<Tokio>(requests))
             .contender("tokio mpsc, oneshot", calls::tokio_from_outside(requests))
             .contender("async-executor, async-channel", request::<Async>(requests))
-            .contender("actix, one thread", request::<Actix>(requests)),
+            .contender("actix, one thread", request::<Actix>(requests))
+            .contender("ractor", request::<Ractor>(requests)),
     ];
     let state = [("64 bytes", 64, steps), ("48 KiB", 48 << 10, steps / 5)];
     scenarios.extend(state.map(|(size, bytes, steps)| {
@@ -151,6 +153,7 @@ fn sending(kind: &str, size: usize, of_workers: usize, effort: Effort) -> Scenar
     match of_workers == workers() {
         true => scenario
             .contender("actix, one thread", ring::<Actix>(hops, of))
+            .contender("ractor", ring::<Ractor>(hops, of))
             .outside(&format!("ring {hops} {size}"), hops),
         false => scenario,
     }

@@ -4,11 +4,14 @@
 //! each thread, or the longest item, if that is more. The items are split as rayon's iterators
 //! split theirs.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
 use filch_fork_join::Pool;
+use orx_parallel::{Par as _, Parallelizable as _};
+use paralight::prelude::*;
 use rayon::ThreadPool;
 
 use super::contenders::pool;
@@ -57,10 +60,38 @@ pub(super) fn scenarios(threads: usize, effort: Effort) -> [Scenario; 2] {
         let rayons = by(|a, b| _ = rayon::join(a, b));
         let rayons = move |pool: &ThreadPool| times_ideal(time(|| pool.install(&rayons)));
         let rayons_pool = move || ThreadPool::with_workers(threads);
-        of(name, threads, "times the ideal")
+        let paralights = move |pool: &RefCell<paralight::threads::ThreadPool>| {
+            let pool = &mut *pool.borrow_mut();
+            let all = (0..items as usize).into_par_iter().with_thread_pool(pool);
+            times_ideal(time(|| {
+                all.for_each(|item| thread::sleep(sleep(item as u64)))
+            }))
+        };
+        let scenario = of(name, threads, "times the ideal")
             .contender(THREAD_LOCAL, keeping(move || pool(threads), ours))
             .contender("rayon", keeping(rayons_pool, rayons))
+            .contender("paralight", keeping(move || paralight(threads), paralights));
+        // Its pools have no more threads than the machine.
+        if thread::available_parallelism().is_ok_and(|most| threads <= most.get()) {
+            let orxs = move || {
+                let all = (0..items as usize).par().num_threads(threads);
+                times_ideal(time(|| {
+                    all.for_each(|item| thread::sleep(sleep(item as u64)))
+                }))
+            };
+            return scenario.contender("orx-parallel", orxs);
+        }
+        scenario
     })
+}
+
+fn paralight(threads: usize) -> RefCell<paralight::threads::ThreadPool> {
+    let builder = ThreadPoolBuilder {
+        num_threads: ThreadCount::try_from(threads).expect("there are threads"),
+        range_strategy: RangeStrategy::WorkStealing,
+        cpu_pinning: CpuPinningPolicy::No,
+    };
+    RefCell::new(builder.build())
 }
 
 /// A branch of a fork.
