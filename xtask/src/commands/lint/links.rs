@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn places_are_headings_and_what_has_an_id() {
         let text = "# Not `one` word, but *two*\n\n[a](#not-one-word-but-two), [b](#c-d), [e](#e)\n\
-                    <a id=\"c-d\"></a>[f](README.md#the-layers), [g](README.md#none), [h](none.md)";
+                    <a id=\"c-d\"></a>[f](README.md#the-crates), [g](README.md#none), [h](none.md)";
         let found = check(Path::new("a.md"), text);
         let expected = [
             (3, "`#e`: no such place".to_owned()),
