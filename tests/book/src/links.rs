@@ -1,14 +1,12 @@
 //! Rewrites the links of an included file for the book.
 //!
-//! READMEs and essays are written for rustdoc, which resolves `[Worker::pop]` by the crate's names
-//! and refuses unknown names; all files are written for a reader of the repository. The book
-//! includes the same files. Here a link to an item becomes one to the crate's documentation, or to
-//! the page of an essay, and a link to a file becomes one to its page, or to the repository.
+//! The pages of crates give the addresses of files in the repository, which work on docs.rs, too;
+//! other pages give paths. Here both become links to the file's page, or to the repository.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
 /// The book's folder in the repository.
 const BOOK: &str = "docs";
@@ -16,8 +14,8 @@ const BOOK: &str = "docs";
 /// The folders of crates, in the repository and in the book.
 const CRATES: [&str; 2] = ["crates", "apps"];
 
-/// The address of files that are not pages.
-const REPOSITORY: &str = "https://github.com/filch-rs/filch/blob/main";
+/// The address of the repository's files, with which pages that rustdoc shows link others.
+const REPOSITORY: &str = "https://github.com/filch-rs/filch/blob/main/";
 
 /// The paths of all pages, relative to the book's folder.
 pub type Pages = BTreeSet<PathBuf>;
@@ -29,12 +27,7 @@ const CONTRIBUTING: &str = "contributing.md";
 pub fn rewrite(text: &str, page: &Path, pages: &Pages) -> String {
     let mut rewritten = String::with_capacity(text.len());
     let mut end = 0;
-    // An undefined reference is a link to an item: rustdoc would have refused it otherwise.
-    let mut keep =
-        |link: BrokenLink<'_>| Some((CowStr::from(link.reference.into_string()), "".into()));
-    let parser =
-        Parser::new_with_broken_link_callback(text, Options::ENABLE_TABLES, Some(&mut keep));
-    for (event, range) in parser.into_offset_iter() {
+    for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         let Event::Start(Tag::Link {
             link_type,
             dest_url,
@@ -43,7 +36,7 @@ pub fn rewrite(text: &str, page: &Path, pages: &Pages) -> String {
         else {
             continue;
         };
-        if matches!(link_type, LinkType::Autolink | LinkType::Email) {
+        if link_type != LinkType::Inline {
             continue;
         }
         let Some(target) = target(&dest_url, page, pages) else {
@@ -68,66 +61,26 @@ fn package(page: &Path) -> Option<(&'static str, String)> {
 
 /// Returns the text between the first pair of brackets of a link's source.
 fn label(source: &str) -> &str {
-    let end = source
-        .rfind("](")
-        .or_else(|| source.rfind("]["))
-        .or_else(|| source.rfind(']'))
-        .unwrap_or(source.len());
-    &source[1..end]
+    &source[1..source.rfind("](").unwrap_or(source.len())]
 }
 
 /// Returns the target of a link in the book; `None` if it may stay.
 fn target(link: &str, page: &Path, pages: &Pages) -> Option<String> {
+    if let Some(path) = link.strip_prefix(REPOSITORY) {
+        return file(Path::new(""), path, page, pages);
+    }
     if link.starts_with('#') || link.contains("//") {
         return None;
     }
-    if !link.contains("::") && link.contains(['.', '/']) {
-        return file(link, page, pages);
-    }
-    let (folder, package) = package(page)?;
-    let item = link
-        .trim_matches('`')
-        .trim_end_matches("()")
-        .trim_end_matches('!');
-    let item = item.rsplit_once('@').map_or(item, |(_, item)| item);
-    let item = item
-        .trim_start_matches("crate::")
-        .trim_start_matches("self::");
-    // The item is a module that holds an essay, or one of the facade's crates.
-    for essay in [
-        Path::new(folder).join(&package).join(format!("{item}.md")),
-        Path::new(folder)
-            .join(item.replace('_', "-"))
-            .join("README.md"),
-    ] {
-        if pages.contains(&essay) {
-            return Some(relative(&essay, page));
-        }
-    }
-    let (library, item) = match item.split_once("::") {
-        Some((library, item)) if library == "filch" || library.starts_with("filch_") => {
-            (library.to_owned(), item)
-        }
-        Some(("std" | "core" | "alloc", _)) => {
-            return Some(format!(
-                "https://doc.rust-lang.org/std/?go_to_first=true&search={item}"
-            ));
-        }
-        _ if package == "filch" => ("filch".to_owned(), item),
-        _ => (format!("filch_{}", package.replace('-', "_")), item),
-    };
-    let registered = library.replace('_', "-");
-    Some(format!(
-        "https://docs.rs/{registered}/latest/{library}/?go_to_first=true&search={item}"
-    ))
+    file(&origin(page), link, page, pages)
 }
 
 /// Turns a link to a file into one to its page, or to the repository. `None` for a page that does
 /// not exist: somebody should notice that.
-fn file(link: &str, page: &Path, pages: &Pages) -> Option<String> {
+fn file(origin: &Path, link: &str, page: &Path, pages: &Pages) -> Option<String> {
     let (path, anchor) = link.split_at(link.find('#').unwrap_or(link.len()));
     let mut file = PathBuf::new();
-    for component in origin(page).join(path).components() {
+    for component in origin.join(path).components() {
         match component {
             Component::ParentDir => {
                 file.pop();
@@ -151,7 +104,7 @@ fn file(link: &str, page: &Path, pages: &Pages) -> Option<String> {
             .find(|candidate| pages.contains(*candidate))
         {
             Some(target) => relative(target, page) + anchor,
-            None => format!("{REPOSITORY}/{}{anchor}", file.display()),
+            None => format!("{REPOSITORY}{}{anchor}", file.display()),
         },
     )
 }
@@ -197,50 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_looked_up_in_the_documentation_of_its_crate() {
-        let page = "crates/event-queue/README.md";
-        let docs =
-            "https://docs.rs/filch-event-queue/latest/filch_event_queue/?go_to_first=true&search=";
-        for link in [
-            "[`Sender`]",
-            "[`Sender`][Sender]",
-            "[`Sender`](Sender)",
-            "[`Sender`](crate::Sender)",
-        ] {
-            assert_eq!(
-                in_the_book(page, link),
-                format!("[`Sender`]({docs}Sender)"),
-                "{link}"
-            );
-        }
-        assert_eq!(
-            in_the_book(page, "it was\n[reopened\nlater](Receiver::reopen), once"),
-            format!("it was\n[reopened\nlater]({docs}Receiver::reopen), once")
-        );
-        assert_eq!(
-            in_the_book(page, "[`Parker`](filch_parker::Parker)"),
-            concat!(
-                "[`Parker`](https://docs.rs/filch-parker/latest/filch_parker/",
-                "?go_to_first=true&search=Parker)"
-            )
-        );
-    }
-
-    #[test]
     fn an_essay_is_a_page() {
         let page = "crates/event-queue/README.md";
         let essay = "../../crates/event-queue/algorithm.md";
         assert_eq!(
-            in_the_book(page, "[the essay](algorithm)"),
-            format!("[the essay]({essay})")
-        );
-        assert_eq!(
             in_the_book(page, "[a](ALGORITHM.md#order)"),
             format!("[a]({essay}#order)")
-        );
-        assert_eq!(
-            in_the_book("crates/filch/README.md", "| [`event_queue`] |"),
-            "| [`event_queue`](../../crates/event-queue/index.md) |"
         );
     }
 
@@ -275,6 +190,19 @@ mod tests {
         assert_eq!(
             in_the_book("contributing.md", "[g](docs/glossary.md)"),
             "[g](glossary.md)"
+        );
+    }
+
+    #[test]
+    fn an_address_of_a_page_is_the_page() {
+        let repository = super::REPOSITORY;
+        let text = format!(
+            "[a]({repository}crates/event-queue/ALGORITHM.md#order), [b]({repository}b.rs)"
+        );
+        let essay = "../../crates/event-queue/algorithm.md#order";
+        assert_eq!(
+            in_the_book("crates/deque/README.md", &text),
+            format!("[a]({essay}), [b]({repository}b.rs)")
         );
     }
 

@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn prose_is_narrow_and_rows_fences_and_long_words_need_not_be() {
-        let link = format!("[a]({})", "x".repeat(110));
+        let link = format!("[a](https://{})", "x".repeat(110));
         let lines = ["…", "| … |", "```", "…", "```", &link, "- …"].join("\n");
         let text = lines.replace('…', &"long ".repeat(25));
         let found = check_page(Path::new("a.md"), &text).unwrap();
