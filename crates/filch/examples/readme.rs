@@ -1,9 +1,9 @@
 //! The program in the project's README: an async function that has an inbox, and jobs on the same
 //! two threads.
 
+// ANCHOR: program
 use std::error::Error;
 
-// ANCHOR: program
 use filch::actors::dynamic::{Dynamic, Payload};
 use filch::fork_join::{Pool, join};
 use filch::prelude::*;

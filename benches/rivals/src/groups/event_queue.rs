@@ -12,7 +12,7 @@ use self::contenders::{
     Std,
 };
 use self::floors::Floor;
-use self::latency::{messages, ping_pong, polled, pushes, received, receiver_load};
+use self::latency::{Next, messages, ping_pong, polled, pushes, received, receiver_load};
 use self::throughput::{batches, burst, fan_in, one_by_one, one_thread, sleeping};
 use crate::harness::{Effort, Scenario, merged};
 use crate::work::those_or;
@@ -34,6 +34,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         all::<Segments>("crossbeam SegQueue", effort),
         all::<Concurrent>("concurrent-queue", effort),
         waiting::<Filch>("filch-event-queue", effort),
+        // The choice of a thread that must not sleep.
+        at_a_pace::<Filch>("filch-event-queue, looking", effort, polled::<Filch>).collect(),
         waiting::<Kanal>("kanal", effort),
         waiting::<Std>("std mpsc", effort),
         waiting::<Crossbeam>("crossbeam-channel", effort),
@@ -112,21 +114,30 @@ fn waiting<Q: Blocking<u64>>(queue: &'static str, effort: Effort) -> Vec<Scenari
         together(producers, "recv").contender(queue, turn)
     };
     let mut all: Vec<_> = those_or(&[1, 4, 8]).into_iter().map(recv).collect();
-    for micros in [10, 100] {
-        let (period, events) = (
-            Duration::from_micros(micros),
-            effort.operations(100_000 / micros),
-        );
-        let name = format!("recv, an event each {micros} us");
-        let ages = messages::<Q>(period, events, received::<Q>);
-        all.push(Scenario::new(&name, "ns").latencies(queue, ages));
-        let load = receiver_load::<Q>(period, events);
-        let scenario = Scenario::new(format!("{name}: processor time"), "% of a core");
-        all.push(scenario.contender(queue, load));
-    }
+    all.extend(at_a_pace::<Q>(queue, effort, received::<Q>));
     let ping_pong = ping_pong::<Q>(trips);
     all.push(Scenario::new("ping-pong by recv", "ns per round trip").contender(queue, ping_pong));
     all
+}
+
+/// A receiver that waits in this way for an event each so many microseconds.
+fn at_a_pace<Q: Queue<u64>>(
+    queue: &'static str,
+    effort: Effort,
+    next: Next<Q>,
+) -> impl Iterator<Item = Scenario> {
+    [10, 100].into_iter().flat_map(move |micros| {
+        let period = Duration::from_micros(micros);
+        let events = effort.operations(100_000 / micros);
+        let name = format!("recv, an event each {micros} us");
+        let ages = messages::<Q>(period, events, next);
+        let load = receiver_load::<Q>(period, events, next);
+        let scenario = Scenario::new(format!("{name}: processor time"), "% of a core");
+        [
+            Scenario::new(name, "ns").latencies(queue, ages),
+            scenario.contender(queue, load),
+        ]
+    })
 }
 
 fn floors(effort: Effort) -> Vec<Scenario> {

@@ -8,7 +8,7 @@ use super::contenders::{Blocking, Queue};
 use crate::clock::{cost, per_operation, time_of_this_thread, time_together};
 
 /// A consumer's way to wait for an event.
-type Next<Q> = fn(&mut <Q as Queue<u64>>::Receiver) -> u64;
+pub(super) type Next<Q> = fn(&mut <Q as Queue<u64>>::Receiver) -> u64;
 
 /// It looks all the time.
 pub(super) fn polled<Q: Queue<u64>>(receiver: &mut Q::Receiver) -> u64 {
@@ -36,8 +36,12 @@ pub(super) fn messages<Q: Queue<u64>>(
 }
 
 /// The share of a core that the consumer uses meanwhile.
-pub(super) fn receiver_load<Q: Blocking<u64>>(period: Duration, count: u64) -> impl FnMut() -> f64 {
-    move || paced::<Q>(period, count, received::<Q>).1
+pub(super) fn receiver_load<Q: Queue<u64>>(
+    period: Duration,
+    count: u64,
+    next: Next<Q>,
+) -> impl FnMut() -> f64 {
+    move || paced::<Q>(period, count, next).1
 }
 
 /// The ages, and the load.
