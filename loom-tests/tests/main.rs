@@ -1,5 +1,5 @@
 //! All models, in one program: several would build most of their code again. The textbook's
-//! mistakes are in `known_bugs_*`.
+//! mistakes are in `known_bugs_*` and `tour`.
 #![cfg(loom)]
 
 mod admission;
@@ -25,11 +25,7 @@ mod known_bugs_guests;
 mod known_bugs_handoff;
 mod known_bugs_injector;
 mod known_bugs_occupancy;
-mod known_bugs_parker;
-mod known_bugs_process_state;
-mod known_bugs_receiver;
 mod known_bugs_scope;
-mod known_bugs_sleep_wake;
 mod occupancy;
 mod occupants;
 mod owned;

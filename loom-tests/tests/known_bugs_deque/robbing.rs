@@ -6,8 +6,8 @@ use filch_sync::asymmetric::WITHOUT_HEAVY;
 use filch_sync::thread;
 use loom_tests::{Bound, beside};
 
-use super::assert_each_once;
 use super::biased_miniature::{BiasedMiniature, Bug, Owner};
+use crate::tour::assert_each_once;
 
 const SYMPTOM: &str = "handed out twice";
 

@@ -113,3 +113,25 @@ fn an_external_task_that_takes_no_search_breaks_no_promise() {
         )
         .assert_exactly([(true, false), (false, true), (true, true)]);
 }
+
+/// A known bug: an external task takes a search. The processor that may not search, because another
+/// one has been woken and counts as searching, sleeps beside the source; and that other one wakes
+/// it in return, for each external task anew.
+#[test]
+fn one_that_sleeps_as_it_may_not_search_is_caught() {
+    let claim = "external tasks: may not search, sleeps";
+    Bound::exhaustive(2).refute(claim, "it sleeps beside an external task", || {
+        let pool = Pool::new(2);
+        pool.tasks.store(2, Ordering::Relaxed);
+        pool.idle.go_idle(1, false);
+        assert!(pool.wake_one());
+        let woken = beside(&pool, |pool| {
+            assert!(pool.take(), "one of two");
+            _ = pool.idle.stop_searching();
+        });
+        let found = pool.idle.try_start_searching(2) && pool.take();
+        let left = pool.tasks.load(Ordering::Relaxed);
+        woken.join().unwrap();
+        assert!(found || left == 0, "it sleeps beside an external task");
+    });
+}

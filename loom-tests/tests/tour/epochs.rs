@@ -2,10 +2,9 @@
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use filch_sync::cell::UnsafeCell;
 use loom_tests::{Bound, beside};
 
-use super::assert_each_once;
+use super::{Plain, assert_each_once};
 
 /// The step that is left out or out of place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +41,7 @@ struct Ring {
     /// Items that thieves have copied out.
     done: AtomicU32,
     /// `None` once the ring is freed.
-    slots: [UnsafeCell<Option<u32>>; SLOTS as usize],
+    slots: [Plain<Option<u32>>; SLOTS as usize],
 }
 // ANCHOR_END: ring
 
@@ -50,21 +49,17 @@ impl Ring {
     fn new() -> Self {
         Self {
             done: AtomicU32::new(0),
-            slots: std::array::from_fn(|_| UnsafeCell::new(None)),
+            slots: std::array::from_fn(|_| Plain::new(None)),
         }
     }
 
     fn write(&self, index: u32, item: Option<u32>) {
-        // SAFETY: loom checks that no other thread has access, which is what these models are
-        // about.
-        self.slots[(index % SLOTS) as usize].with_mut(|slot| unsafe { *slot = item });
+        self.slots[(index % SLOTS) as usize].set(item);
     }
 
     fn read(&self, index: u32) -> u32 {
-        // SAFETY: as above.
-        self.slots[(index % SLOTS) as usize]
-            .with(|slot| unsafe { *slot })
-            .expect("read from a freed ring")
+        let item = self.slots[(index % SLOTS) as usize].get();
+        item.expect("read from a freed ring")
     }
 }
 
