@@ -27,13 +27,11 @@ fn sum(worker: &Worker, numbers: Range<u64>, stolen: &AtomicU64) -> u64 {
 }
 // ANCHOR_END: tree
 
-fn pool() -> Pool {
-    Pool::new(2).unwrap()
-}
-
 fn tree() -> String {
     let stolen = AtomicU64::new(0);
-    let sum = pool().install(|worker| sum(worker, NUMBERS, &stolen));
+    let sum = Pool::new(2)
+        .unwrap()
+        .install(|worker| sum(worker, NUMBERS, &stolen));
     assert_eq!(sum, NUMBERS.sum());
     format!("{} forks, {} stolen", NUMBERS.end - 1, stolen.into_inner())
 }
@@ -41,7 +39,7 @@ fn tree() -> String {
 fn long() -> String {
     let (done, shorts) = mpsc::channel();
     // ANCHOR: long
-    let (ran, ()) = pool().install(|worker| {
+    let (ran, ()) = Pool::new(2).unwrap().install(|worker| {
         worker.join(
             // It waits for the other branch, which only another thread can run.
             move |_| shorts.iter().count(),
@@ -67,7 +65,10 @@ fn changes(worker: &Worker, moves: &[i64]) -> [i64; 2] {
 
 fn shared() -> String {
     let moves = [1, -1].repeat(MOVES / 2);
-    assert_eq!(pool().install(|w| changes(w, &moves)), [0, 0]);
+    assert_eq!(
+        Pool::new(2).unwrap().install(|w| changes(w, &moves)),
+        [0, 0]
+    );
     format!("{MOVES} transfers, added up by {} joins", MOVES - 1)
 }
 
@@ -75,7 +76,7 @@ fn failure() -> String {
     let ran = AtomicU64::new(0);
     // ANCHOR: failure
     let both = catch_unwind(AssertUnwindSafe(|| {
-        pool().install(|worker| {
+        Pool::new(2).unwrap().install(|worker| {
             let fails = |_: &_| resume_unwind(Box::new("in the middle"));
             worker.join(fails, |_| ran.fetch_add(1, Ordering::Relaxed))
         })

@@ -6,40 +6,25 @@ use std::pin::Pin;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
+use filch::actors::dynamic::{Dynamic, Payload};
 use filch::actors::timers::Timers;
 use filch::actors::{Caller, Inbox};
 use filch::prelude::*;
-use filch::scheduler::{Completion, Event, Handle, Pid, Protocol, Scheduler, from_fn};
+use filch::scheduler::{Completion, Event, Handle, Pid, Scheduler, from_fn};
 use filch::supervisor::{Child, Strategy, Supervisor};
 
 use crate::{HOPS, MOVES, NUMBERS, Programs, RING, SHORTS, halves};
 
 pub(crate) const PROGRAMS: Programs = [tree, ring, long, shared, failure];
 
-enum Five {}
-
-enum Message {
-    Token([Pid; RING], usize),
-    Move(i64, Caller<[i64; 2]>),
-}
-
-impl Protocol for Five {
-    type Input = ();
-    type Message = Message;
-    type Command = Receiver<()>; // count what comes
-    type Reply = usize;
-    type Output = usize;
-    type Error = String;
-}
-
-fn scheduler(workers: usize) -> Scheduler<Five> {
+fn scheduler(workers: usize) -> Scheduler<Dynamic> {
     let scheduler = Scheduler::builder().workers(workers).handler(count);
     scheduler.build().unwrap()
 }
 
 // ANCHOR: tree
 /// Each right half is a process, with a PID, an inbox, and an end that can be awaited.
-fn sum(handle: Handle<Five>, numbers: Range<u64>) -> Pin<Box<dyn Future<Output = u64> + Send>> {
+fn sum(handle: Handle<Dynamic>, numbers: Range<u64>) -> Pin<Box<dyn Future<Output = u64> + Send>> {
     Box::pin(async move {
         let Some([left, right]) = halves(&numbers) else {
             return numbers.start;
@@ -60,10 +45,14 @@ fn tree() -> String {
 }
 
 // ANCHOR: ring
-async fn member(mut inbox: Inbox<Five>) {
-    while let Event::Message(Message::Token(ring, left @ 1..)) = inbox.next().await {
+async fn member(mut inbox: Inbox<Dynamic>) {
+    while let Event::Message(token) = inbox.next().await {
+        let (ring, left): ([Pid; RING], usize) = token.downcast().unwrap();
+        let Some(left) = left.checked_sub(1) else {
+            return;
+        };
         // The next member wakes up in the deque of the worker that runs this one.
-        let (next, token) = (ring[(left - 1) % RING], Message::Token(ring, left - 1));
+        let (next, token) = (ring[left % RING], Payload::new((ring, left)));
         inbox.handle().send(next, token).unwrap();
     }
 }
@@ -73,7 +62,7 @@ fn ring() -> String {
     let scheduler = scheduler(2);
     let members = [(); RING].map(|()| scheduler.spawn_with(member).unwrap());
     let ring = members.each_ref().map(|member| member.pid());
-    scheduler.send(ring[0], Message::Token(ring, HOPS)).unwrap();
+    scheduler.send(ring[0], Payload::new((ring, HOPS))).unwrap();
     let [first, ..] = members;
     first.join().unwrap();
     let stolen = scheduler.stats().total().processor.stolen;
@@ -81,40 +70,43 @@ fn ring() -> String {
 }
 
 // ANCHOR: long
-/// Does the command of a process on a thread of its own; the worker goes on with other processes.
-fn count(shorts: Receiver<()>, completion: Completion<Five>) {
-    thread::spawn(move || completion.complete(shorts.iter().count()));
+/// Does a command on a thread of its own.
+fn count(shorts: Payload, completion: Completion<Dynamic>) {
+    let shorts: Receiver<()> = shorts.downcast().unwrap();
+    thread::spawn(move || completion.complete(Payload::new(shorts.iter().count())));
 }
+// ANCHOR_END: long
 
 fn long() -> String {
     let (scheduler, (done, shorts)) = (scheduler(1), mpsc::channel());
     let mut shorts = Some(shorts);
+    // ANCHOR: long
     let long = from_fn(move |_context, mut events, out| {
         if let Some(Event::Completed { result, .. }) = events.next() {
             out.done(result.unwrap());
         } else if let Some(shorts) = shorts.take() {
-            out.yield_command(0, shorts);
+            out.yield_command(0, Payload::new(shorts));
             out.wait();
         }
         Ok(())
     });
     // ANCHOR_END: long
-    let long = scheduler.submit(long, "run", ()).unwrap();
+    let long = scheduler.submit(long, "run", Payload::new(())).unwrap();
     for done in vec![done; SHORTS] {
         drop(scheduler.spawn(async move { done.send(()) }));
     }
-    assert_eq!(long.join().unwrap(), SHORTS);
+    assert_eq!(long.join().unwrap().downcast::<usize>().ok(), Some(SHORTS));
     format!("1 worker ran {SHORTS} short ones meanwhile")
 }
 
 // ANCHOR: shared
 /// Owns both accounts, and makes one transfer after the other.
-async fn bank(mut inbox: Inbox<Five>) {
-    let mut accounts = [1_000, 1_000];
-    while let Event::Message(Message::Move(amount, caller)) = inbox.next().await {
-        accounts[0] -= amount;
-        accounts[1] += amount;
-        caller.answer(accounts);
+async fn bank(mut inbox: Inbox<Dynamic>) {
+    let (mut first, mut second) = (1_000, 1_000);
+    while let Event::Message(message) = inbox.next().await {
+        let (amount, caller): (i64, Caller<i64>) = message.downcast().unwrap();
+        (first, second) = (first - amount, second + amount);
+        caller.answer(first + second);
     }
 }
 // ANCHOR_END: shared
@@ -122,11 +114,13 @@ async fn bank(mut inbox: Inbox<Five>) {
 fn shared() -> String {
     let scheduler = scheduler(2);
     let bank = scheduler.spawn_with(bank).unwrap().pid();
-    let ask = |amount| scheduler.ask(bank, |caller| Message::Move(amount, caller));
-    let asked = [1, -1].repeat(MOVES / 2).into_iter().map(ask);
-    let clerks = asked.map(|asked| scheduler.spawn(asked).unwrap());
-    for accounts in clerks.map(|clerk| clerk.join().unwrap().unwrap()) {
-        assert_eq!(accounts[0] + accounts[1], 2_000);
+    let clerk = |amount: i64| {
+        let message = |caller: Caller<i64>| Payload::new((amount, caller));
+        scheduler.spawn(scheduler.ask(bank, message)).unwrap()
+    };
+    let clerks: Vec<_> = [1, -1].repeat(MOVES / 2).into_iter().map(clerk).collect();
+    for clerk in clerks {
+        assert_eq!(clerk.join().unwrap().unwrap(), 2_000);
     }
     format!("{MOVES} transfers, a message each")
 }
