@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 
-use filch::engine::{Context, Engine, Exit, Scheduler, Worker};
+use filch::engine::{Context, Engine, Exit, Worker, WorkerHandle};
 
 use crate::{MOVES, Programs, SHORTS, none};
 
@@ -10,38 +10,34 @@ pub(crate) const PROGRAMS: Programs = [none, none, long, shared, failure];
 
 #[derive(Clone)]
 struct Long;
-
 #[derive(Clone)]
 struct Short;
-
 #[derive(Clone)]
 struct Move(i64);
-
 struct First(i64);
 struct Second(i64);
 
 /// Runs a program on an engine with one scheduler, which is one thread.
-fn with_engine(program: impl FnOnce(&Engine, &Scheduler)) {
+fn run(program: impl FnOnce(&Engine, &dyn Fn(Worker) -> WorkerHandle)) {
     let engine = Engine::new();
-    program(&engine, &engine.scheduler("only").unwrap());
+    let only = engine.scheduler("only").unwrap();
+    program(&engine, &|worker| only.add(worker).unwrap());
     engine.terminate();
     engine.join().unwrap();
 }
 
 fn long() -> String {
-    with_engine(|engine, scheduler| {
+    run(|engine, add| {
         // ANCHOR: long
         let long = Worker::new("long").in_fiber();
-        let long = long.on(|_: &Long, context: Context<'_>| {
+        add(long.on(|_: &Long, context: Context<'_>| {
             for _ in 0..SHORTS {
                 // In the middle of its task; the others have their turns meanwhile.
                 assert_eq!(context.complete(Short).unwrap().ran, 1);
             }
-        });
-        let short = Worker::new("short").on(|_: &Short| ());
+        }));
+        add(Worker::new("short").on(|_: &Short| ()));
         // ANCHOR_END: long
-        scheduler.add(long).unwrap();
-        scheduler.add(short).unwrap();
         assert_eq!(engine.complete(Long).unwrap().ran, 1);
     });
     format!("1 thread ran {SHORTS} short ones meanwhile")
@@ -49,9 +45,9 @@ fn long() -> String {
 
 fn shared() -> String {
     let mut refused = 0;
-    with_engine(|engine, scheduler| {
+    run(|engine, add| {
         let owner = Worker::new("owner").owns(|| First(1_000));
-        scheduler.add(owner.owns(|| Second(1_000))).unwrap();
+        add(owner.owns(|| Second(1_000)));
         let clerk = |name| Worker::new(name).group::<First>().group::<Second>();
         // ANCHOR: shared
         let there = |by: &Move, context: Context<'_>, a: &mut First, b: &mut Second| {
@@ -64,8 +60,8 @@ fn shared() -> String {
             (a.0, b.0) = (a.0 + by.0, b.0 - by.0);
         };
         // ANCHOR_END: shared
-        scheduler.add(clerk("there").in_fiber().on(there)).unwrap();
-        scheduler.add(clerk("back").on(back)).unwrap();
+        add(clerk("there").in_fiber().on(there));
+        add(clerk("back").on(back));
         for _ in 0..MOVES / 2 {
             assert_eq!(engine.complete(Move(1)).unwrap().ran, 2);
         }
@@ -76,17 +72,15 @@ fn shared() -> String {
 }
 
 fn failure() -> String {
-    with_engine(|engine, scheduler| {
-        let owner = Worker::new("owner").owns(|| First(0));
-        scheduler.add(owner).unwrap();
+    run(|engine, add| {
+        add(Worker::new("owner").owns(|| First(0)));
+        let user = |name| Worker::new(name).group::<First>();
         // ANCHOR: failure
         let breaks = |_: &Move, _: &mut First| resume_unwind(Box::new("in the middle"));
-        let breaks = Worker::new("breaks").group::<First>().on::<Move, _>(breaks);
-        let breaks = scheduler.add(breaks).unwrap();
+        let breaks = add(user("breaks").on::<Move, _>(breaks));
         assert_eq!(engine.complete(Move(1)).unwrap().dropped, 1); // its sender is told
         assert!(matches!(breaks.join(), Ok(Exit::Panicked { .. })));
-        let next = Worker::new("next").group::<First>().setup(|_: &First| ());
-        let next = scheduler.add(next).unwrap();
+        let next = add(user("next").setup(|_: &First| ()));
         assert!(matches!(next.join(), Ok(Exit::Poisoned(_))));
         // ANCHOR_END: failure
     });

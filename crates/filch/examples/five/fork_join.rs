@@ -7,12 +7,11 @@ use std::sync::mpsc;
 
 use filch::fork_join::{Pool, Worker};
 
-use crate::{MOVES, NUMBERS, Programs, SHORTS, halves, none};
+use crate::{NUMBERS, Programs, SHORTS, halves, none};
 
-pub(crate) const PROGRAMS: Programs = [tree, none, long, shared, failure];
+pub(crate) const PROGRAMS: Programs = [tree, none, long, none, failure];
 
 // ANCHOR: tree
-/// Each right half is a job on this thread's stack; a thief takes the oldest one, the largest.
 fn sum(worker: &Worker, numbers: Range<u64>, stolen: &AtomicU64) -> u64 {
     let Some([left, right]) = halves(&numbers) else {
         return numbers.start;
@@ -49,27 +48,6 @@ fn long() -> String {
     // ANCHOR_END: long
     assert_eq!(ran, SHORTS);
     format!("1 thread of 2 ran {SHORTS} short ones meanwhile")
-}
-
-// ANCHOR: shared
-/// Returns the changes of both accounts. No branch has anything of another one's.
-fn changes(worker: &Worker, moves: &[i64]) -> [i64; 2] {
-    if let [amount] = moves {
-        return [-amount, *amount];
-    }
-    let (left, right) = moves.split_at(moves.len() / 2);
-    let (left, right) = worker.join(|w| changes(w, left), |w| changes(w, right));
-    [left[0] + right[0], left[1] + right[1]]
-}
-// ANCHOR_END: shared
-
-fn shared() -> String {
-    let moves = [1, -1].repeat(MOVES / 2);
-    assert_eq!(
-        Pool::new(2).unwrap().install(|w| changes(w, &moves)),
-        [0, 0]
-    );
-    format!("{MOVES} transfers, added up by {} joins", MOVES - 1)
 }
 
 fn failure() -> String {

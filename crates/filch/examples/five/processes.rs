@@ -1,47 +1,23 @@
 //! Processes: each has its state for itself, gets messages, and fails alone.
 
-use std::ops::Range;
 use std::panic::resume_unwind;
-use std::pin::Pin;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
 use filch::actors::dynamic::{Dynamic, Payload};
 use filch::actors::timers::Timers;
-use filch::actors::{Caller, Inbox};
+use filch::actors::{Caller, Inbox, JoinHandle};
 use filch::prelude::*;
-use filch::scheduler::{Completion, Event, Handle, Pid, Scheduler, from_fn};
+use filch::scheduler::{Completion, Event, Pid, Scheduler, from_fn};
 use filch::supervisor::{Child, Strategy, Supervisor};
 
-use crate::{HOPS, MOVES, NUMBERS, Programs, RING, SHORTS, halves};
+use crate::{HOPS, MOVES, Programs, RING, SHORTS, none};
 
-pub(crate) const PROGRAMS: Programs = [tree, ring, long, shared, failure];
+pub(crate) const PROGRAMS: Programs = [none, ring, long, shared, failure];
 
 fn scheduler(workers: usize) -> Scheduler<Dynamic> {
     let scheduler = Scheduler::builder().workers(workers).handler(count);
     scheduler.build().unwrap()
-}
-
-// ANCHOR: tree
-/// Each right half is a process, with a PID, an inbox, and an end that can be awaited.
-fn sum(handle: Handle<Dynamic>, numbers: Range<u64>) -> Pin<Box<dyn Future<Output = u64> + Send>> {
-    Box::pin(async move {
-        let Some([left, right]) = halves(&numbers) else {
-            return numbers.start;
-        };
-        let right = handle.spawn(sum(handle.clone(), right)).unwrap();
-        sum(handle, left).await + right.await.unwrap()
-    })
-}
-// ANCHOR_END: tree
-
-fn tree() -> String {
-    let scheduler = scheduler(2);
-    let root = scheduler.spawn(sum(scheduler.handle(), NUMBERS)).unwrap();
-    assert_eq!(root.join().unwrap(), NUMBERS.sum());
-    let total = scheduler.stats().total();
-    let (ended, stolen) = (total.ended, total.processor.stolen);
-    format!("{ended} processes, {stolen} stolen")
 }
 
 // ANCHOR: ring
@@ -51,7 +27,7 @@ async fn member(mut inbox: Inbox<Dynamic>) {
         let Some(left) = left.checked_sub(1) else {
             return;
         };
-        // The next member wakes up in the deque of the worker that runs this one.
+        // It wakes up in the deque of the worker that runs this member.
         let (next, token) = (ring[left % RING], Payload::new((ring, left)));
         inbox.handle().send(next, token).unwrap();
     }
@@ -61,16 +37,16 @@ async fn member(mut inbox: Inbox<Dynamic>) {
 fn ring() -> String {
     let scheduler = scheduler(2);
     let members = [(); RING].map(|()| scheduler.spawn_with(member).unwrap());
-    let ring = members.each_ref().map(|member| member.pid());
+    let ring = members.each_ref().map(JoinHandle::pid);
     scheduler.send(ring[0], Payload::new((ring, HOPS))).unwrap();
     let [first, ..] = members;
     first.join().unwrap();
-    let stolen = scheduler.stats().total().processor.stolen;
-    format!("{HOPS} hops, {stolen} of them to another thread")
+    let stats = scheduler.stats().total().processor;
+    let (stolen, wakes) = (stats.stolen, stats.wake_ups);
+    format!("{HOPS} hops, {stolen} to another thread; {wakes} wake-ups")
 }
 
 // ANCHOR: long
-/// Does a command on a thread of its own.
 fn count(shorts: Payload, completion: Completion<Dynamic>) {
     let shorts: Receiver<()> = shorts.downcast().unwrap();
     thread::spawn(move || completion.complete(Payload::new(shorts.iter().count())));
@@ -100,7 +76,6 @@ fn long() -> String {
 }
 
 // ANCHOR: shared
-/// Owns both accounts, and makes one transfer after the other.
 async fn bank(mut inbox: Inbox<Dynamic>) {
     let (mut first, mut second) = (1_000, 1_000);
     while let Event::Message(message) = inbox.next().await {
