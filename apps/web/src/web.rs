@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
+use std::time::Duration;
 
-use async_net::{TcpListener, TcpStream};
+use async_net::TcpStream;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::get;
 use filch_actors::prelude::*;
+use filch_actors::timers::Timers;
 use filch_actors::{Caller, Inbox};
 use filch_scheduler::{Event, Handle, Pid, Protocol};
 use hyper::server::conn::http1;
@@ -50,64 +52,56 @@ pub async fn counter(mut inbox: Inbox<Visits>) {
 // ANCHOR_END: state
 
 // ANCHOR: router
-type Counter = (Handle<Visits>, Pid);
+/// What a handler needs.
+#[derive(Clone, Debug)]
+struct Counter {
+    handle: Handle<Visits>,
+    pid: Pid,
+    timers: Timers,
+}
 
 async fn visit(
-    State((handle, counter)): State<Counter>,
+    State(counter): State<Counter>,
     Path(page): Path<String>,
 ) -> Result<String, StatusCode> {
-    let number = handle.ask(counter, |caller| Visit { page, caller }).await;
-    let number = number.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
-    Ok(format!("visit {number}\n"))
+    let asked = counter
+        .handle
+        .ask(counter.pid, |caller| Visit { page, caller });
+    match counter.timers.timeout(Duration::from_secs(1), asked).await {
+        Ok(Ok(number)) => Ok(format!("visit {number}\n")),
+        Ok(Err(_gone)) => Err(StatusCode::SERVICE_UNAVAILABLE),
+        Err(_too_late) => Err(StatusCode::GATEWAY_TIMEOUT),
+    }
 }
 
 /// Returns the pages, which ask the process `counter`.
-pub fn router(handle: Handle<Visits>, counter: Pid) -> Router {
+pub fn router(handle: Handle<Visits>, pid: Pid, timers: Timers) -> Router {
+    let counter = Counter {
+        handle,
+        pid,
+        timers,
+    };
     Router::new()
         .route("/{page}", get(visit))
-        .with_state((handle, counter))
+        .with_state(counter)
 }
 // ANCHOR_END: router
 
 // ANCHOR: serve
-/// Serves the pages until it is asked to end.
-///
-/// # Errors
-/// Those of the listener.
-pub async fn serve(
-    mut inbox: Inbox<Visits>,
-    listener: TcpListener,
-    pages: Router,
-) -> std::io::Result<()> {
-    while let Some(accepted) = unless_asked(&mut inbox, listener.accept()).await {
-        let (socket, _) = accepted?;
-        let pages = pages.clone();
-        if inbox
-            .handle()
-            .spawn_with(|inbox| connection(inbox, socket, pages))
-            .is_err()
-        {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Asked to end, it finishes the request that it has, and closes.
-async fn connection(
-    mut inbox: Inbox<Visits>,
-    socket: TcpStream,
-    pages: Router,
-) -> hyper::Result<()> {
+/// Serves the pages over a connection. Asked to end, it finishes the request that it has.
+pub async fn serve(mut inbox: Inbox<Visits>, socket: TcpStream, pages: Router) {
     let service = TowerToHyperService::new(pages);
     let served = http1::Builder::new().serve_connection(FuturesIo::new(socket), service);
     let mut served = pin!(served);
-    match unless_asked(&mut inbox, served.as_mut()).await {
+    let end = match unless_asked(&mut inbox, served.as_mut()).await {
         Some(end) => end,
         None => {
             served.as_mut().graceful_shutdown();
             served.await
         }
+    };
+    if let Err(error) = end {
+        inbox.fail(error);
     }
 }
 // ANCHOR_END: serve

@@ -6,32 +6,42 @@ use std::thread;
 use std::time::Duration;
 
 use async_net::TcpListener;
+use filch_actors::Inbox;
 use filch_actors::dynamic::Dynamic;
 use filch_actors::prelude::*;
-use filch_scheduler::Scheduler;
-use filch_web::{echo, web};
+use filch_actors::timers::Timers;
+use filch_scheduler::{Protocol, Scheduler};
+use filch_web::{Server, echo::echo, web};
 use futures_lite::future::block_on;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn listener() -> (TcpListener, SocketAddr) {
-    let listener = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-    let address = listener.local_addr().unwrap();
-    (listener, address)
+fn start<P: Protocol>() -> (Scheduler<P>, Timers) {
+    let scheduler = Scheduler::builder().workers(2).build().unwrap();
+    (scheduler, Timers::new().unwrap())
+}
+
+fn listen() -> (TcpListener, SocketAddr) {
+    let socket = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
+
+/// Ends what is left, and checks that all of it listened.
+fn end<P: Protocol>(scheduler: Scheduler<P>) {
+    let report = scheduler.shutdown(PATIENCE).unwrap();
+    assert!(report.aborted == 0 && report.is_clean(), "{report}");
 }
 
 /// Each client gets its first word back. Then all say another, the server is stopped at that
 /// moment, and each gets that word back, too, and the end.
 #[test]
 fn an_echo_ends_when_all_have_their_answers() {
-    let scheduler = Scheduler::<Dynamic>::builder().workers(2).build().unwrap();
-    let (listener, address) = listener();
-    let server = scheduler
-        .spawn_with(|inbox| echo::accept(inbox, listener))
-        .unwrap();
-    let mut clients: Vec<_> = (0..100)
-        .map(|_| TcpStream::connect(address).unwrap())
-        .collect();
+    let (scheduler, timers) = start::<Dynamic>();
+    let (socket, address) = listen();
+    let server = Server::start(&scheduler, &timers, socket, echo).unwrap();
+    let connect = |_| TcpStream::connect(address).unwrap();
+    let mut clients: Vec<_> = (0..100).map(connect).collect();
     for (number, client) in clients.iter_mut().enumerate() {
         let word = format!("{number:4}");
         client.write_all(word.as_bytes()).unwrap();
@@ -42,34 +52,67 @@ fn an_echo_ends_when_all_have_their_answers() {
     for client in &mut clients {
         client.write_all(b"last").unwrap();
     }
-    let report = scheduler.shutdown(PATIENCE).unwrap();
-    assert_eq!(report.aborted, 0, "{report}");
+    server.stop().unwrap();
     for mut client in clients {
         let mut rest = Vec::new();
         client.read_to_end(&mut rest).unwrap();
         assert_eq!(rest, b"last");
     }
-    server.join().unwrap().unwrap();
+    end(scheduler);
 }
 
-/// A client that breaks its connection ends that connection alone.
+/// A connection that fails ends alone.
 #[test]
-fn a_client_that_breaks_off_harms_nobody() {
-    let scheduler = Scheduler::<Dynamic>::builder().workers(2).build().unwrap();
-    let (listener, address) = listener();
-    let server = scheduler
-        .spawn_with(|inbox| echo::accept(inbox, listener))
-        .unwrap();
-    let broken = TcpStream::connect(address).unwrap();
-    broken.shutdown(Shutdown::Both).unwrap();
-    let mut client = TcpStream::connect(address).unwrap();
-    client.write_all(b"word").unwrap();
+fn a_connection_that_fails_harms_no_other() {
+    async fn fails_at_once(inbox: Inbox<Dynamic>, mut socket: async_net::TcpStream) {
+        let mut first = [0];
+        let _ = futures_lite::AsyncReadExt::read(&mut socket, &mut first).await;
+        assert_ne!(first, *b"!", "it is to fail");
+        echo(inbox, socket).await;
+    }
+    let (scheduler, timers) = start::<Dynamic>();
+    let (socket, address) = listen();
+    let server = Server::start(&scheduler, &timers, socket, fails_at_once).unwrap();
+    let connect = |says: &[u8]| {
+        let mut client = TcpStream::connect(address).unwrap();
+        client.write_all(says).unwrap();
+        client
+    };
+    let (mut fails, mut client) = (connect(b"!"), connect(b"-word"));
+    assert_eq!(fails.read(&mut [0]).unwrap(), 0);
     client.shutdown(Shutdown::Write).unwrap();
     let mut back = Vec::new();
     client.read_to_end(&mut back).unwrap();
     assert_eq!(back, b"word");
-    scheduler.shutdown(PATIENCE).unwrap();
-    server.join().unwrap().unwrap();
+    server.stop().unwrap();
+    end(scheduler);
+}
+
+/// A hundred visits at once get a hundred numbers.
+#[test]
+fn each_visit_has_a_number_of_its_own() {
+    let (scheduler, timers) = start::<web::Visits>();
+    let (socket, address) = listen();
+    let counter = scheduler.spawn_with(web::counter).unwrap();
+    let pages = web::router(scheduler.handle(), counter.pid(), timers.clone());
+    let serve = move |inbox, socket| web::serve(inbox, socket, pages.clone());
+    let server = Server::start(&scheduler, &timers, socket, serve).unwrap();
+    let visit = |_| thread::spawn(move || get(address, "page"));
+    let clients: Vec<_> = (0..100).map(visit).collect();
+    let mut numbers = Vec::<u64>::new();
+    for client in clients {
+        let answer = client.join().unwrap();
+        let (_, number) = answer.trim_end().rsplit_once(' ').unwrap();
+        numbers.push(number.parse().unwrap());
+    }
+    numbers.sort_unstable();
+    assert!(numbers.into_iter().eq(1..=100));
+    assert!(get(address, "none/such").starts_with("HTTP/1.1 404"));
+    // A connection that says nothing does not hold the end up.
+    let _silent = TcpStream::connect(address).unwrap();
+    server.stop().unwrap();
+    end(scheduler);
+    counter.join().unwrap();
 }
 
 /// Asks for a page over a connection of its own, and returns the answer.
@@ -80,44 +123,4 @@ fn get(address: SocketAddr, page: &str) -> String {
     let mut answer = String::new();
     client.read_to_string(&mut answer).unwrap();
     answer
-}
-
-/// A hundred visits at once get a hundred numbers; a connection that is kept open does not hold the
-/// end up.
-#[test]
-fn each_visit_has_a_number_of_its_own() {
-    let scheduler = Scheduler::<web::Visits>::builder()
-        .workers(2)
-        .build()
-        .unwrap();
-    let (listener, address) = listener();
-    let counter = scheduler.spawn_with(web::counter).unwrap();
-    let pages = web::router(scheduler.handle(), counter.pid());
-    let server = scheduler
-        .spawn_with(|inbox| web::serve(inbox, listener, pages))
-        .unwrap();
-    let clients: Vec<_> = (0..100)
-        .map(|_| thread::spawn(move || get(address, "page")))
-        .collect();
-    let answers = clients.into_iter().map(|client| client.join().unwrap());
-    let mut numbers: Vec<u32> = answers
-        .map(|answer| {
-            answer
-                .trim_end()
-                .rsplit_once(' ')
-                .unwrap()
-                .1
-                .parse()
-                .unwrap()
-        })
-        .collect();
-    numbers.sort_unstable();
-    assert!(numbers.into_iter().eq(1..=100));
-    assert!(get(address, "none/such").starts_with("HTTP/1.1 404"));
-    let idle = TcpStream::connect(address).unwrap();
-    let report = scheduler.shutdown(PATIENCE).unwrap();
-    assert_eq!(report.aborted, 0, "{report}");
-    drop(idle);
-    server.join().unwrap().unwrap();
-    counter.join().unwrap();
 }

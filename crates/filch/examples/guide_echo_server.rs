@@ -185,7 +185,8 @@ fn start_server(
     let socket = Arc::new(TcpListener::bind("127.0.0.1:0")?);
     let address = socket.local_addr()?;
     let server = Supervisor::new(Strategy::RestForOne)
-        .intensity(5, MINUTE)
+        // More failures than these pauses leave room for in a minute: it does not give up.
+        .intensity(25, MINUTE)
         // The cause of a failed accept, such as too many open files, takes time to go away.
         .backoff(Backoff::exponential(
             Duration::from_millis(10),

@@ -136,21 +136,30 @@ impl<P: Protocol> Child<P> {
 
     /// Makes a child whose processes are [async functions](Handle::spawn_with):
     /// `Child::async_fn("clock", |inbox| async move { … })`. Any return of such a function is a
-    /// normal end; it fails [by its inbox](Inbox::fail), or by a panic.
-    pub fn async_fn<C, F>(name: &str, mut function: C) -> Self
+    /// normal end, also of an `Err`; it fails [by its inbox](Inbox::fail), or by a panic.
+    pub fn async_fn<C, F>(name: &str, function: C) -> Self
     where
         C: FnMut(Inbox<P>) -> F + Send + 'static,
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let child = Self::with_maker(move |birth| {
+        Self::unnamed_async_fn(function).named(name)
+    }
+
+    /// As [`async_fn`](Self::async_fn), without a name.
+    pub fn unnamed_async_fn<C, F>(mut function: C) -> Self
+    where
+        C: FnMut(Inbox<P>) -> F + Send + 'static,
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        Self::with_maker(move |birth| {
             let submission = birth.scheduler.submission_with(&mut function);
             Ok(Newborn {
                 pid: birth.tie(submission).spawn()?.pid(),
                 below: None,
             })
-        });
-        child.named(name)
+        })
     }
 
     /// Sets the ends after which it is restarted.

@@ -1,16 +1,16 @@
 //! Echoes on a port until Ctrl-C: `cargo run --bin echo -- 127.0.0.1:7000`.
 
+// ANCHOR: main
 use std::error::Error;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use filch_actors::dynamic::Dynamic;
-use filch_actors::prelude::*;
+use filch_actors::timers::Timers;
 use filch_scheduler::Scheduler;
-use filch_web::echo::accept;
+use filch_web::{Server, echo::echo};
 use futures_lite::future::block_on;
 
-// ANCHOR: main
 fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args()
         .nth(1)
@@ -19,13 +19,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     ctrlc::set_handler(move || stop.send(()).unwrap_or_default())?;
 
     let scheduler = Scheduler::<Dynamic>::builder().build()?;
-    let listener = block_on(async_net::TcpListener::bind(&address))?;
-    let server = scheduler.spawn_with(|inbox| accept(inbox, listener))?;
+    let timers = Timers::new()?;
+    let socket = block_on(async_net::TcpListener::bind(&address))?;
+    let server = Server::start(&scheduler, &timers, socket, echo)?;
 
     stopped.recv()?;
-    let report = scheduler.shutdown(Duration::from_secs(10))?;
-    println!("{report}");
-    server.join()??;
+    server.stop()?; // the listener, then the connections
+    println!("{}", scheduler.shutdown(Duration::from_secs(10))?); // then all else
     Ok(())
 }
 // ANCHOR_END: main

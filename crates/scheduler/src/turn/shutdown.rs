@@ -44,7 +44,7 @@ impl ShutdownReport {
 impl fmt::Display for ShutdownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (cancelled, aborted) = (self.cancelled, self.aborted);
-        write!(f, "{cancelled} processes cancelled, {aborted} closed")?;
+        write!(f, "processes: {cancelled} cancelled, {aborted} closed")?;
         if self.is_clean() {
             return f.write_str(", nothing left");
         }
