@@ -71,7 +71,7 @@ impl<P: Protocol> Mail<P> {
             return None;
         }
         unread.events.extend(events);
-        // ORDERING: Relaxed, as all uses of these three: see `lent`.
+        // ORDERING: Relaxed: the poll that follows is this thread's. See `lent`.
         self.has_events.store(true, Ordering::Relaxed);
         let waker = unread.waker.take();
         let Unread { events, latest, .. } = &mut *unread;
@@ -93,12 +93,14 @@ impl<P: Protocol> Mail<P> {
 
     /// Begins a poll of the function, by that waker.
     pub(crate) fn lend(&self, waker: &Waker) {
+        // ORDERING: Relaxed: see `lent`.
         (self.lent).store(ptr::from_ref(waker).addr(), Ordering::Relaxed);
     }
 
     /// Ends the poll. Checks if the function has read all events and waits for more: in that poll,
     /// or in a part of it that has a waker of its own.
     pub(crate) fn is_awaited(&self) -> bool {
+        // ORDERING: Relaxed, all: the poll was this thread's. See `lent`.
         self.lent.store(0, Ordering::Relaxed);
         let awaited = self.awaited.load(Ordering::Relaxed);
         self.awaited.store(false, Ordering::Relaxed);
@@ -111,11 +113,13 @@ impl<P: Protocol> Mail<P> {
         let unread = &mut *lock(&self.unread);
         let Some(latest) = &unread.latest else {
             mem::swap(&mut unread.events, others);
+            // ORDERING: Relaxed, here and below: no other code takes events. See `lent`.
             self.has_events.store(false, Ordering::Relaxed);
             return Some((others.pop_front()?, None));
         };
         let event = unread.events.pop_front()?;
         let sender = is_message(&event).then(|| latest.read());
+        // ORDERING: Relaxed: as above.
         (self.has_events).store(!unread.events.is_empty(), Ordering::Relaxed);
         Some((event, sender))
     }
@@ -130,11 +134,10 @@ impl<P: Protocol> Inbox<P> {
     /// Makes an empty one, of a process whose mailbox has that policy.
     pub(crate) fn new(handle: Handle<P>, pid: Pid, policy: Option<Policy<P>>) -> Self {
         let any = |policy| -> Arc<dyn Any + Send + Sync> { policy };
+        let latest = (policy.clone()).and_then(|policy| any(policy).downcast().ok());
         let unread = Unread {
             events: VecDeque::new(),
-            latest: policy
-                .clone()
-                .and_then(|policy| any(policy).downcast().ok()),
+            latest,
             waker: None,
             abandoned: false,
             failure: None,
@@ -184,6 +187,7 @@ impl<P: Protocol> Inbox<P> {
             return Poll::Ready(self.count((event, None)));
         }
         let (mail, waker) = (&self.mail, context.waker());
+        // ORDERING: Relaxed, all: code that has this waker is behind what the step did.
         if mail.lent.load(Ordering::Relaxed) == ptr::from_ref(waker).addr()
             && !mail.has_events.load(Ordering::Relaxed)
         {
@@ -275,12 +279,10 @@ impl<P: Protocol> Drop for Inbox<P> {
 
 impl<P: Protocol> fmt::Debug for Inbox<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unread = self.taken.len() + lock(&self.mail.unread).events.len();
         f.debug_struct("Inbox")
             .field("pid", &self.pid())
-            .field(
-                "unread",
-                &(self.taken.len() + lock(&self.mail.unread).events.len()),
-            )
+            .field("unread", &unread)
             .finish_non_exhaustive()
     }
 }

@@ -145,8 +145,8 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// Keeps the [mailbox](Self::mailbox_policy) room of its messages until it tells the policy that
-    /// it has [read](MailboxPolicy::delivered) them, and not only until a step is given them.
+    /// Keeps the [mailbox](Self::mailbox_policy) room of its messages until it tells the policy
+    /// that it has [read](MailboxPolicy::delivered) them, not only until a step is given them.
     pub fn reads_later(mut self) -> Self {
         self.placement.kind |= READS_LATER;
         self
