@@ -36,7 +36,7 @@ pub use filch_event_queue::Depth;
 pub use filch_processors::{PoolError, ProcessorStats, QueueLengths};
 pub use handle::handle::{CalledFromInside, Extension, Handle};
 pub use handle::life_cycle::{ExitRef, LifeCycle, Observer, PendingCommand, ProcessDetails};
-pub use handle::policy::{Door, MailboxPolicy, TellSender};
+pub use handle::policy::{Door, MailboxPolicy, TellSender, Wait};
 pub use handle::process_handle::{JoinError, ProcessHandle};
 pub use handle::receiver::{Receiver, SendError, Undelivered};
 pub use handle::submission::{NotAdmitted, Place, Start, Submission};

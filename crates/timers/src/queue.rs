@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use crate::looks::Looks;
 use arena::Arena;
-use list::{Kind, Links, List, UNLINKED};
+use list::{CONDITIONAL, Links, List};
 use wheel::Wheel;
 
 /// Names one timer, to [cancel](crate::Timers::cancel) it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimerKey {
-    /// Of no other timer in the program.
+    /// Of no other timer in the program, and not 0.
     number: u64,
     place: u32,
 }
@@ -41,7 +41,7 @@ pub(super) trait While: Send {
 }
 
 /// The owner of timers: a number with a meaning to the caller, or [`Owner::NONE`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Owner(pub(super) usize);
 
 impl Owner {
@@ -49,12 +49,14 @@ impl Owner {
     pub(super) const NONE: Self = Self(0);
 }
 
+#[derive(Default)]
 pub(super) struct Pending {
+    /// 0 in a free place.
     number: u64,
     /// The deadline, in nanoseconds since the queue was made.
     time: u64,
     owner: Owner,
-    /// `None` while an interval fires. Then it is in no slot.
+    /// `None` while an interval fires, which is then in no slot, and in a free place.
     action: Option<Action>,
     links: Links,
     /// Its place in the wheel.
@@ -70,10 +72,12 @@ pub(super) struct Due {
 
 pub(super) struct Queue {
     start: Instant,
+    /// The number of the last timer; a multiple of a block's size at the end of a block.
+    last: u64,
     timers: Arena,
     order: Wheel,
     /// Those that may become unwanted, in the order in which they were set.
-    conditional: List,
+    conditional: List<CONDITIONAL>,
     /// The one of these to look at next; `None` at their end.
     looks_at: Option<u32>,
     closed: bool,
@@ -95,9 +99,10 @@ impl Queue {
     pub(super) fn new(start: Instant) -> Self {
         Self {
             start,
+            last: 0,
             timers: Arena::default(),
             order: Wheel::new(),
-            conditional: List::new(Kind::Conditional),
+            conditional: List::EMPTY,
             looks_at: None,
             closed: false,
             served: Vec::new(),
@@ -111,21 +116,23 @@ impl Queue {
 
     /// Adds a timer. The queue is not [closed](Self::is_closed).
     pub(super) fn insert(&mut self, deadline: Instant, owner: Owner, action: Action) -> TimerKey {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
+        /// The numbers that a queue takes at a time.
+        const BLOCK: u64 = 1 << 16;
+        static TAKEN: AtomicU64 = AtomicU64::new(0);
         if owner != Owner::NONE && !self.served.contains(&owner) {
             self.served.push(owner);
         }
-        // ORDERING: Relaxed: the numbers only have to differ.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        if self.last.is_multiple_of(BLOCK) {
+            // ORDERING: Relaxed: the numbers only have to differ.
+            self.last = TAKEN.fetch_add(BLOCK, Ordering::Relaxed);
+        }
+        self.last += 1;
         let is_conditional = matches!(action, Action::While(_));
-        let place = self.timers.insert(Pending {
-            number,
-            time: self.time(deadline),
-            owner,
-            action: Some(action),
-            links: UNLINKED,
-            slot: 0,
-        });
+        let (number, time) = (self.last, self.time(deadline));
+        let place = self.timers.take_place();
+        let pending = &mut self.timers[place];
+        (pending.number, pending.time, pending.owner) = (number, time, owner);
+        pending.action = Some(action);
         self.order.insert(&mut self.timers, place);
         if is_conditional {
             self.conditional.push(&mut self.timers, place);
@@ -183,7 +190,7 @@ impl Queue {
         };
         let is_its = |pending: &&Pending| match &pending.action {
             Some(Action::Wake(waker)) => is_its(waker),
-            // An interval that fires just now is counted below.
+            // A free place, or an interval that fires just now, which is counted below.
             None => false,
             Some(_) => counts(pending.owner),
         };
@@ -273,7 +280,8 @@ impl Queue {
     pub(super) fn close(&mut self) -> impl Iterator<Item = Pending> + use<> {
         self.closed = true;
         self.order = Wheel::new();
-        std::mem::take(&mut self.timers).into_iter()
+        let timers = std::mem::take(&mut self.timers).into_iter();
+        timers.filter(|pending| pending.action.is_some())
     }
 
     pub(super) fn is_closed(&self) -> bool {

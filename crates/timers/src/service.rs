@@ -264,8 +264,9 @@ impl Shared {
         FIRES.with(|fires| fires.set(true));
         let mut queue = self.lock();
         while !queue.is_closed() {
-            if let Some(Due { key, owner, action }) = queue.pop_due(self.clock.now()) {
-                queue.in_call_since = Some(Instant::now());
+            let now = self.clock.now();
+            if let Some(Due { key, owner, action }) = queue.pop_due(now) {
+                queue.in_call_since = Some(now);
                 drop(queue);
                 self.fire(key, action);
                 queue = self.lock();

@@ -44,7 +44,12 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let waker = context.waker().clone();
         let pending = match self.key {
-            Some(key) => self.service.rewake(key, waker),
+            Some(key) => {
+                let pending = self.service.rewake(key, waker);
+                // Else there is nothing to cancel.
+                self.key = self.key.filter(|_| pending);
+                pending
+            }
             None => {
                 let deadline = self.deadline;
                 let set = (self.service).register(deadline, Owner::NONE, waker, Action::Wake);

@@ -1,11 +1,11 @@
 //! Futures and async functions submitted as processes.
 
-use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 
 use filch_scheduler::{HandedBack, Handle, InitError, NotAdmitted, Protocol, Submission};
 use filch_sync::panic::catch_panic;
@@ -13,7 +13,6 @@ use filch_sync::panic::catch_panic;
 use crate::future::inbox::Inbox;
 use crate::future::join_handle::JoinHandle;
 use crate::future::process::{FutureProcess, InboxProcess};
-use crate::mailbox::drop_oldest::DropOldestMailbox;
 
 /// Submits a future as a process: see [`HandleExt::spawn`](crate::HandleExt::spawn).
 pub(crate) fn spawn<P: Protocol, F>(
@@ -94,10 +93,8 @@ pub(crate) fn spawn_with<P: Protocol, S: Function<P>>(
         Ok(admitted) => admitted,
         Err((error, start)) => return Err(SpawnError::refused(error, start.into_function())),
     };
-    let policy = place.policy().map(|policy| policy as &dyn Any);
-    let latest = policy.and_then(|policy| policy.downcast_ref::<DropOldestMailbox<P>>());
-    let inbox = Inbox::new(scheduler, place.pid(), latest.cloned());
-    let mail = inbox.mail();
+    let inbox = Inbox::new(scheduler, place.pid(), place.policy().cloned());
+    let mail = Arc::clone(&inbox.mail);
     // It may panic, and then nobody has the place.
     let future = match catch_panic(|| start.into_function()(inbox)) {
         Ok(future) => FutureProcess(future),
@@ -106,13 +103,8 @@ pub(crate) fn spawn_with<P: Protocol, S: Function<P>>(
             resume_unwind(Box::new(message));
         }
     };
-    let process = InboxProcess {
-        future,
-        mail,
-        has_begun: false,
-    };
     place
-        .begin(process)
+        .begin(InboxProcess { future, mail })
         .map(JoinHandle::new)
         .map_err(SpawnError::Hook)
 }

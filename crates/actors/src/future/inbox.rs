@@ -1,15 +1,18 @@
 //! The events of a process that is an async function.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
-use std::mem;
+use std::sync::Arc;
 use std::task::{self, Poll, Waker};
+use std::{mem, ptr};
 
-use filch_scheduler::{Event, Events, Handle, Pid, Protocol, SendError};
+use filch_scheduler::{Event, Events, Handle, MailboxPolicy, Pid, Protocol, SendError};
+use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use filch_sync::panic::drop_all_contained;
-use filch_sync::{Arc, Mutex, lock};
+use filch_sync::{Mutex, lock};
 
 use crate::mailbox::drop_oldest::{DropOldestMailbox, Sender, is_message, tell};
 
@@ -21,25 +24,32 @@ use crate::mailbox::drop_oldest::{DropOldestMailbox, Sender, is_message, tell};
 pub struct Inbox<P: Protocol> {
     handle: Handle<P>,
     pid: Pid,
-    mail: Arc<Mail<P>>,
+    pub(crate) mail: Arc<Mail<P>>,
     /// Events that were taken out together, under one lock.
     taken: VecDeque<Event<P>>,
 }
 
 /// The events that the process puts and the function reads. Both run on one thread in turn, unless
 /// the function has given its inbox away, so the lock is hardly contended.
-pub(crate) struct Mail<P: Protocol>(Mutex<Unread<P>>);
+pub(crate) struct Mail<P: Protocol> {
+    unread: Mutex<Unread<P>>,
+    /// Decides on the process's messages, if there is a limit.
+    policy: Option<Policy<P>>,
+    /// The address of the waker that the process lends to the poll that is under way, or 0. Code
+    /// that has this waker runs in that poll, behind what the step did before.
+    lent: AtomicUsize,
+    /// Checked in such a poll, instead of the lock.
+    has_events: AtomicBool,
+    /// Set by such a poll that waits for an event.
+    awaited: AtomicBool,
+}
 
 struct Unread<P: Protocol> {
     events: VecDeque<Event<P>>,
     /// The mailbox, if it keeps the latest messages; `None` keeps all.
-    latest: Option<DropOldestMailbox<P>>,
-    /// The data address of the process's own waker, to recognize it.
-    own: usize,
-    /// The waker of the waiting code; `None` if that is the process's own, which is polled anyway.
+    latest: Option<Arc<DropOldestMailbox<P>>>,
+    /// The waker of waiting code that has one of its own.
     waker: Option<Waker>,
-    /// Set by a poll that waits for an event with the process's own waker.
-    awaited: bool,
     /// Set once the function has dropped its inbox.
     abandoned: bool,
     /// The error with which the function fails when it returns.
@@ -47,6 +57,7 @@ struct Unread<P: Protocol> {
 }
 
 type Failure = Box<dyn Error + Send + Sync>;
+type Policy<P> = Arc<dyn MailboxPolicy<P>>;
 
 impl<P: Protocol> Mail<P> {
     /// Appends the events of a step, or leaves them if the function has dropped its inbox. Returns
@@ -55,16 +66,17 @@ impl<P: Protocol> Mail<P> {
         if events.len() == 0 {
             return None;
         }
-        let mut unread = lock(&self.0);
+        let mut unread = lock(&self.unread);
         if unread.abandoned {
             return None;
         }
         unread.events.extend(events);
+        // ORDERING: Relaxed: the poll that follows is this thread's. See `lent`.
+        self.has_events.store(true, Ordering::Relaxed);
         let waker = unread.waker.take();
         let Unread { events, latest, .. } = &mut *unread;
-        let too_many = latest
-            .as_ref()
-            .and_then(|latest| latest.take_oldest(events));
+        let latest = latest.as_ref();
+        let too_many = latest.and_then(|latest| latest.take_oldest(events));
         drop(unread);
         if let Some(waker) = waker {
             waker.wake();
@@ -72,60 +84,77 @@ impl<P: Protocol> Mail<P> {
         too_many
     }
 
-    /// Remembers `waker` as the process's own.
-    pub(crate) fn know(&self, waker: &Waker) {
-        lock(&self.0).own = waker.data().addr();
+    /// Gives back the mailbox room of so many messages, which were read or will not be.
+    pub(crate) fn give_room(&self, messages: usize) {
+        if let Some(policy) = &self.policy {
+            policy.delivered(messages);
+        }
     }
 
-    /// Checks after a poll if the function has read all events and waits for more: in that poll, or
-    /// in a part of it that has a waker of its own.
+    /// Begins a poll of the function, by that waker.
+    pub(crate) fn lend(&self, waker: &Waker) {
+        // ORDERING: Relaxed: see `lent`.
+        (self.lent).store(ptr::from_ref(waker).addr(), Ordering::Relaxed);
+    }
+
+    /// Ends the poll. Checks if the function has read all events and waits for more: in that poll,
+    /// or in a part of it that has a waker of its own.
     pub(crate) fn is_awaited(&self) -> bool {
-        let mut unread = lock(&self.0);
-        mem::take(&mut unread.awaited) || unread.waker.is_some()
+        // ORDERING: Relaxed, all: the poll was this thread's. See `lent`.
+        self.lent.store(0, Ordering::Relaxed);
+        let awaited = self.awaited.load(Ordering::Relaxed);
+        self.awaited.store(false, Ordering::Relaxed);
+        awaited || lock(&self.unread).waker.is_some()
+    }
+
+    /// Takes the next event; and its sender, which a mailbox with the latest messages keeps. Where
+    /// all are kept, takes the others as well.
+    fn next(&self, others: &mut VecDeque<Event<P>>) -> Option<(Event<P>, Option<Sender<P>>)> {
+        let unread = &mut *lock(&self.unread);
+        let Some(latest) = &unread.latest else {
+            mem::swap(&mut unread.events, others);
+            // ORDERING: Relaxed, here and below: no other code takes events. See `lent`.
+            self.has_events.store(false, Ordering::Relaxed);
+            return Some((others.pop_front()?, None));
+        };
+        let event = unread.events.pop_front()?;
+        let sender = is_message(&event).then(|| latest.read());
+        // ORDERING: Relaxed: as above.
+        (self.has_events).store(!unread.events.is_empty(), Ordering::Relaxed);
+        Some((event, sender))
     }
 
     /// Takes the error with which the function fails, once it has returned.
     pub(crate) fn take_failure(&self) -> Option<Failure> {
-        lock(&self.0).failure.take()
-    }
-}
-
-impl<P: Protocol> Unread<P> {
-    /// Takes the next event; and its sender, which a mailbox with the latest messages keeps. Where
-    /// all are kept, takes the others as well.
-    fn next(&mut self, others: &mut VecDeque<Event<P>>) -> Option<(Event<P>, Option<Sender<P>>)> {
-        let Some(latest) = &self.latest else {
-            mem::swap(&mut self.events, others);
-            return Some((others.pop_front()?, None));
-        };
-        let event = self.events.pop_front()?;
-        let sender = is_message(&event).then(|| latest.read());
-        Some((event, sender))
+        lock(&self.unread).failure.take()
     }
 }
 
 impl<P: Protocol> Inbox<P> {
-    /// Makes an empty one, which keeps the unread messages that the `latest` would, or all.
-    pub(crate) fn new(handle: Handle<P>, pid: Pid, latest: Option<DropOldestMailbox<P>>) -> Self {
-        let mail = Mail(Mutex::new(Unread {
+    /// Makes an empty one, of a process whose mailbox has that policy.
+    pub(crate) fn new(handle: Handle<P>, pid: Pid, policy: Option<Policy<P>>) -> Self {
+        let any = |policy| -> Arc<dyn Any + Send + Sync> { policy };
+        let latest = (policy.clone()).and_then(|policy| any(policy).downcast().ok());
+        let unread = Unread {
             events: VecDeque::new(),
             latest,
-            own: 0,
             waker: None,
-            awaited: false,
             abandoned: false,
             failure: None,
-        }));
+        };
+        let mail = Mail {
+            unread: Mutex::new(unread),
+            policy,
+            lent: AtomicUsize::new(0),
+            has_events: AtomicBool::new(false),
+            awaited: AtomicBool::new(false),
+        };
         Self {
             handle,
             pid,
             mail: Arc::new(mail),
             taken: VecDeque::new(),
         }
-    }
-
-    pub(crate) fn mail(&self) -> Arc<Mail<P>> {
-        Arc::clone(&self.mail)
     }
 
     /// Returns the process's PID, for others to send to.
@@ -157,30 +186,24 @@ impl<P: Protocol> Inbox<P> {
         if let Some(event) = self.taken.pop_front() {
             return Poll::Ready(self.count((event, None)));
         }
-        let mut unread = lock(&self.mail.0);
-        if unread.own != context.waker().data().addr() && unread.events.is_empty() {
-            drop(unread);
-            return self.poll_by_another(context);
+        let (mail, waker) = (&self.mail, context.waker());
+        // ORDERING: Relaxed, all: code that has this waker is behind what the step did.
+        if mail.lent.load(Ordering::Relaxed) == ptr::from_ref(waker).addr()
+            && !mail.has_events.load(Ordering::Relaxed)
+        {
+            mail.awaited.store(true, Ordering::Relaxed);
+            return Poll::Pending;
         }
-        if let Some(next) = unread.next(&mut self.taken) {
-            drop(unread);
-            return Poll::Ready(self.count(next));
+        if let Some(event) = self.try_next() {
+            return Poll::Ready(event);
         }
-        unread.awaited = true;
-        let old = unread.waker.take();
-        drop(unread);
-        drop(old);
-        Poll::Pending
-    }
-
-    /// Polls for a part of the function that has a waker of its own.
-    fn poll_by_another(&mut self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
         // Not under the lock: another's waker is user code.
-        let waker = context.waker().clone();
-        let mut unread = lock(&self.mail.0);
-        if let Some(next) = unread.next(&mut self.taken) {
+        let waker = waker.clone();
+        let mut unread = lock(&self.mail.unread);
+        if !unread.events.is_empty() {
+            // They have just come.
             drop(unread);
-            return Poll::Ready(self.count(next));
+            return self.poll_next(context);
         }
         let old = unread.waker.replace(waker);
         drop(unread);
@@ -191,7 +214,7 @@ impl<P: Protocol> Inbox<P> {
     /// Returns the next event, if it has come. Never waits.
     pub fn try_next(&mut self) -> Option<Event<P>> {
         let taken = self.taken.pop_front().map(|event| (event, None));
-        let next = taken.or_else(|| lock(&self.mail.0).next(&mut self.taken))?;
+        let next = taken.or_else(|| self.mail.next(&mut self.taken))?;
         Some(self.count(next))
     }
 
@@ -224,7 +247,7 @@ impl<P: Protocol> Inbox<P> {
     /// ```
     pub fn fail(&self, error: impl Into<Box<dyn Error + Send + Sync>>) {
         let error = error.into();
-        let last = lock(&self.mail.0).failure.replace(error);
+        let last = lock(&self.mail.unread).failure.replace(error);
         // Not under the lock: that is user code.
         drop(last);
     }
@@ -233,7 +256,7 @@ impl<P: Protocol> Inbox<P> {
     fn count(&self, (event, sender): (Event<P>, Option<Sender<P>>)) -> Event<P> {
         match sender {
             Some(sender) => tell(sender, Ok(())),
-            None if is_message(&event) => self.handle.give_room(self.pid, 1),
+            None if is_message(&event) => self.mail.give_room(1),
             None => {}
         }
         event
@@ -243,25 +266,23 @@ impl<P: Protocol> Inbox<P> {
 impl<P: Protocol> Drop for Inbox<P> {
     /// Drops the unread events, whose destructors are user code.
     fn drop(&mut self) {
-        let mut unread = lock(&self.mail.0);
+        let mut unread = lock(&self.mail.unread);
         unread.abandoned = true;
         let mut left = mem::take(&mut self.taken);
         left.append(&mut unread.events);
         drop(unread);
         let messages = left.iter().filter(|event| is_message(event)).count();
-        self.handle.give_room(self.pid, messages);
+        self.mail.give_room(messages);
         drop_all_contained(left);
     }
 }
 
 impl<P: Protocol> fmt::Debug for Inbox<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unread = self.taken.len() + lock(&self.mail.unread).events.len();
         f.debug_struct("Inbox")
             .field("pid", &self.pid())
-            .field(
-                "unread",
-                &(self.taken.len() + lock(&self.mail.0).events.len()),
-            )
+            .field("unread", &unread)
             .finish_non_exhaustive()
     }
 }

@@ -3,10 +3,10 @@
 use std::any::type_name;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{self, Poll};
+use std::sync::Arc;
+use std::task::{self, Poll, Waker};
 
 use filch_scheduler::{Context, Events, InitError, Process, Protocol, StepOutput};
-use filch_sync::Arc;
 use filch_sync::panic::drop_all_contained;
 
 use crate::future::inbox::Mail;
@@ -22,11 +22,11 @@ where
     F::Output: Send + 'static,
 {
     /// Polls the future; returns true if it has ended.
-    fn poll<P: Protocol>(&mut self, context: &Context<'_, P>, out: &mut StepOutput<P>) -> bool {
+    fn poll<P: Protocol>(&mut self, waker: &Waker, out: &mut StepOutput<P>) -> bool {
         // SAFETY: since its first step the process stays where it is, as the scheduler promises of
         // all processes, and is dropped there.
         let future = unsafe { Pin::new_unchecked(&mut self.0) };
-        match future.poll(&mut task::Context::from_waker(&context.waker())) {
+        match future.poll(&mut task::Context::from_waker(waker)) {
             Poll::Pending => {
                 out.pending();
                 false
@@ -56,7 +56,7 @@ where
     ) -> Result<(), P::Error> {
         // None of these means anything to a future: what is watched has ended, the shutdown.
         drop_all_contained(events);
-        self.poll(context, out);
+        self.poll(&context.waker(), out);
         Ok(())
     }
 
@@ -69,8 +69,6 @@ where
 pub(crate) struct InboxProcess<P: Protocol, F> {
     pub(crate) future: FutureProcess<F>,
     pub(crate) mail: Arc<Mail<P>>,
-    /// Set after the first step.
-    pub(crate) has_begun: bool,
 }
 
 impl<P: Protocol, F> Process<P> for InboxProcess<P, F>
@@ -88,10 +86,6 @@ where
         mut events: Events<'_, P>,
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
-        if !self.has_begun {
-            self.has_begun = true;
-            self.mail.know(&context.waker());
-        }
         if let Some(too_many) = self.mail.put(&mut events) {
             context.handle().count_dropped(too_many.len());
             drop_all_contained(too_many);
@@ -100,11 +94,13 @@ where
             // Nobody reads these any more.
             let events: Vec<_> = events.by_ref().collect();
             let messages = events.iter().filter(|event| is_message(event)).count();
-            context.handle().give_room(context.pid(), messages);
+            self.mail.give_room(messages);
             drop_all_contained(events);
         }
         drop(events);
-        if self.future.poll(context, out) {
+        let waker = context.waker();
+        self.mail.lend(&waker);
+        if self.future.poll(&waker, out) {
             if let Some(error) = self.mail.take_failure() {
                 out.fail_with(error);
             }

@@ -1,9 +1,10 @@
 //! Mailboxes with a limit, and messages beyond it whose senders wait.
 
 use std::collections::VecDeque;
+use std::task::Poll;
 use std::{iter, mem};
 
-use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError, TellSender, Undelivered};
+use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError, TellSender, Undelivered, Wait};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Mutex, MutexGuard, lock};
@@ -62,9 +63,7 @@ impl<P: Protocol> Counted<P> {
         // ORDERING: Relaxed, both: the count carries no data, the queue does. A loop and not an
         // addition: a sender that overshoots for a moment would make another one see a full
         // mailbox.
-        let reserved = self
-            .word
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        let reserved = (self.word).fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         reserved.is_ok()
     }
 
@@ -72,18 +71,9 @@ impl<P: Protocol> Counted<P> {
     fn exceed(&self, blocked: &mut BlockedSends<P>, message: P::Message, tell: TellSender<P>) {
         blocked.messages.push_back(message);
         blocked.senders.push_back(tell);
-        // ORDERING: Relaxed, both: partners of the subtraction in `make_room`. See the type.
+        // ORDERING: Relaxed, both: partners of the subtraction in `delivered`. See the type.
         self.word.fetch_or(WAITS, Ordering::Relaxed);
         self.word.fetch_add(ONE, Ordering::Relaxed);
-    }
-
-    /// Makes room for so many messages, which a step was given.
-    fn make_room(&self, messages: usize) {
-        // ORDERING: Relaxed: partner of the flag's setting in `exceed`. See the type.
-        let before = self.word.fetch_sub(messages * ONE, Ordering::Relaxed);
-        if before & WAITS != 0 {
-            self.tell(lock(&self.blocked));
-        }
     }
 
     /// Returns true the first time that a message without room must end the process.
@@ -148,43 +138,39 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
         &self,
         to: &Door<'_, P>,
         message: P::Message,
-        may_wait: bool,
-        tell: TellSender<P>,
-    ) {
+        wait: Option<Wait<'_, P>>,
+    ) -> Poll<Result<(), SendError<P>>> {
         if self.reserve() {
-            let sent = to.push(message);
-            let _ = catch_panic(|| tell(sent));
-            return;
+            return Poll::Ready(to.push(message));
         }
-        let mut blocked = lock(&self.blocked);
+        let (limit, mut blocked) = (self.limit, lock(&self.blocked));
         // Under the lock, which `close` takes when the process is over.
-        if to.is_over() {
-            drop(blocked);
-            let _ = catch_panic(|| tell(Err(to.refused(Undelivered::NoSuchProcess, message))));
-            return;
-        }
-        if !may_wait {
-            drop(blocked);
-            let limit = self.limit;
-            let _ = catch_panic(|| tell(Err(to.refused(Undelivered::Full { limit }, message))));
-            return;
-        }
-        self.exceed(&mut blocked, message, tell);
-        // Under the lock: announcements stand in the order of the messages.
-        to.announce();
-        self.tell(blocked);
+        let reason = match wait {
+            _ if to.is_over() => Undelivered::NoSuchProcess,
+            None => Undelivered::Full { limit },
+            Some(wait) => {
+                self.exceed(&mut blocked, message, wait());
+                // Under the lock: announcements stand in the order of the messages.
+                to.announce();
+                self.tell(blocked);
+                return Poll::Pending;
+            }
+        };
+        drop(blocked);
+        Poll::Ready(Err(to.refused(reason, message)))
     }
 
-    fn delivered(&self, _: &Door<'_, P>, messages: usize) {
-        self.make_room(messages);
+    fn delivered(&self, messages: usize) {
+        // ORDERING: Relaxed: partner of the flag's setting in `exceed`. See the type.
+        let before = self.word.fetch_sub(messages * ONE, Ordering::Relaxed);
+        if before & WAITS != 0 {
+            self.tell(lock(&self.blocked));
+        }
     }
 
     fn fetch(&self) -> VecDeque<P::Message> {
-        lock(&self.blocked)
-            .messages
-            .pop_front()
-            .into_iter()
-            .collect()
+        let fetched = lock(&self.blocked).messages.pop_front();
+        fetched.into_iter().collect()
     }
 
     /// Gives the messages that no worker has fetched back to the senders that wait for them.

@@ -9,16 +9,19 @@
 //! the message, or an async function reads it.
 
 use std::collections::VecDeque;
+use std::task::Poll;
 use std::{iter, mem};
 
-use filch_scheduler::{Door, Event, MailboxPolicy, Protocol, SendError, TellSender, Undelivered};
+use filch_scheduler::{
+    Door, Event, MailboxPolicy, Protocol, SendError, TellSender, Undelivered, Wait,
+};
 use filch_sync::panic::{catch_panic, drop_contained};
-use filch_sync::{Arc, Mutex, lock};
+use filch_sync::{Mutex, lock};
 
-/// The latest messages of one process, and those whose senders wait. An inbox has a clone.
+/// The latest messages of one process, and those whose senders wait.
 pub(crate) struct DropOldestMailbox<P: Protocol> {
     most: usize,
-    state: Arc<Mutex<State<P>>>,
+    state: Mutex<State<P>>,
 }
 
 struct State<P: Protocol> {
@@ -36,27 +39,27 @@ pub(crate) type Sender<P> = Option<TellSender<P>>;
 
 impl<P: Protocol> DropOldestMailbox<P> {
     pub(crate) fn new(most: usize) -> Self {
-        let state = Arc::new(Mutex::new(State {
+        let state = Mutex::new(State {
             kept: VecDeque::new(),
             sent: 0,
             senders: VecDeque::new(),
-        }));
+        });
         Self { most, state }
     }
 
     /// Takes the message; one that is not `patient` has the oldest dropped if there are too many.
     ///
     /// # Errors
-    /// The message and its sender: the process is over, as checked under the lock that
+    /// The message: the process is over, as checked under the lock that
     /// [`close`](MailboxPolicy::close) takes; or it is patient and does not wait, without room.
     fn keep(
         &self,
         to: &Door<'_, P>,
         message: P::Message,
-        sender: Sender<P>,
+        wait: Option<Wait<'_, P>>,
         patient: bool,
-    ) -> Result<(), (SendError<P>, Sender<P>)> {
-        let (limit, waits) = (self.most, sender.is_some());
+    ) -> Result<(), SendError<P>> {
+        let (limit, waits) = (self.most, wait.is_some());
         let mut state = lock(&self.state);
         let reason = match to.is_over() {
             true => Some(Undelivered::NoSuchProcess),
@@ -64,11 +67,11 @@ impl<P: Protocol> DropOldestMailbox<P> {
             false => None,
         };
         if let Some(reason) = reason {
-            return Err((to.refused(reason, message), sender));
+            return Err(to.refused(reason, message));
         }
         let was_empty = state.kept.is_empty();
         state.kept.push_back(message);
-        state.senders.push_back(sender);
+        state.senders.push_back(wait.map(|wait| wait()));
         state.sent += usize::from(!waits);
         let dropped = (state.sent > limit).then(|| state.drop_oldest());
         let is_first = was_empty && !state.kept.is_empty();
@@ -128,13 +131,6 @@ impl<P: Protocol> State<P> {
     }
 }
 
-impl<P: Protocol> Clone for DropOldestMailbox<P> {
-    fn clone(&self) -> Self {
-        let (most, state) = (self.most, Arc::clone(&self.state));
-        Self { most, state }
-    }
-}
-
 pub(crate) fn is_message<P: Protocol>(event: &Event<P>) -> bool {
     matches!(event, Event::Message(_))
 }
@@ -148,28 +144,23 @@ pub(crate) fn tell<P: Protocol>(sender: Sender<P>, sent: Result<(), SendError<P>
 
 impl<P: Protocol> MailboxPolicy<P> for DropOldestMailbox<P> {
     fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>> {
-        let kept = self.keep(to, message, None, false);
-        kept.map_err(|(refused, _)| refused)
+        self.keep(to, message, None, false)
     }
 
     fn send_patiently(
         &self,
         to: &Door<'_, P>,
         message: P::Message,
-        may_wait: bool,
-        sender: TellSender<P>,
-    ) {
-        let (waiting, other) = match may_wait {
-            true => (Some(sender), None),
-            false => (None, Some(sender)),
-        };
-        match self.keep(to, message, waiting, true) {
-            Ok(()) => tell(other, Ok(())),
-            Err((refused, waiting)) => tell(waiting.or(other), Err(refused)),
+        wait: Option<Wait<'_, P>>,
+    ) -> Poll<Result<(), SendError<P>>> {
+        let waits = wait.is_some();
+        match self.keep(to, message, wait, true) {
+            Ok(()) if waits => Poll::Pending,
+            kept => Poll::Ready(kept),
         }
     }
 
-    fn delivered(&self, _: &Door<'_, P>, messages: usize) {
+    fn delivered(&self, messages: usize) {
         (0..messages).for_each(|_| tell(self.read(), Ok(())));
     }
 

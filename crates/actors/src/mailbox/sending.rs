@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use filch_parker::poll_until;
 use filch_promise::{Answer, promise};
-use filch_scheduler::{CalledFromInside, Context, Handle, Pid, Protocol, SendError, StepOutput};
+use filch_scheduler::{
+    CalledFromInside, Context, Handle, Pid, Protocol, SendError, StepOutput, TellSender,
+};
 
 /// See [`StepOutputExt::send_when_room`](crate::StepOutputExt::send_when_room).
 pub(crate) fn send_in_step<P: Protocol>(
@@ -26,8 +28,13 @@ pub(crate) fn send_in_step<P: Protocol>(
     if may_wait {
         command.note_call(to, false);
     }
-    let tell = Box::new(|sent| command.answer_by(|| reply(sent)));
-    context.handle().send_patiently(to, message, may_wait, tell);
+    let mut tell = Some(|sent| command.answer_by(|| reply(sent)));
+    let mut wait = || -> TellSender<P> { Box::new(tell.take().expect("a sender waits once")) };
+    let wait = may_wait.then_some(&mut wait as _);
+    let sent = context.handle().send_patiently(to, message, wait);
+    if let (Poll::Ready(sent), Some(tell)) = (sent, tell) {
+        tell(sent);
+    }
 }
 
 /// The outcome of a message that may have to wait; from
@@ -35,18 +42,25 @@ pub(crate) fn send_in_step<P: Protocol>(
 #[must_use = "the message is on its way, and may come back"]
 pub struct Sending<P: Protocol> {
     sent: Answer<(), SendError<P>>,
-    scheduler: Handle<P>,
+    /// `None` if the outcome was known at once.
+    scheduler: Option<Handle<P>>,
 }
 
 impl<P: Protocol> Sending<P> {
     /// See [`HandleExt::send_when_room`](crate::HandleExt::send_when_room).
     pub(crate) fn begin(scheduler: &Handle<P>, to: Pid, message: P::Message) -> Self {
-        let (resolver, sent) = promise();
-        scheduler.send_patiently(to, message, true, Box::new(|sent| resolver.resolve(sent)));
-        Self {
-            sent: sent.into(),
-            scheduler: scheduler.clone(),
-        }
+        let mut promised = None;
+        let mut wait = || -> TellSender<P> {
+            let (resolver, sent) = promise();
+            promised = Some(sent);
+            Box::new(|sent| resolver.resolve(sent))
+        };
+        let sent = match scheduler.send_patiently(to, message, Some(&mut wait)) {
+            Poll::Ready(sent) => Answer::ready(sent),
+            Poll::Pending => promised.expect("it waits").into(),
+        };
+        let scheduler = (!sent.is_ready()).then(|| scheduler.clone());
+        Self { sent, scheduler }
     }
 
     /// Blocks until the message is delivered or refused. For threads outside.
@@ -104,7 +118,7 @@ impl<P: Protocol> Sending<P> {
     }
 
     fn wait_until(mut self, deadline: Option<Instant>) -> Result<(), SendingError<P>> {
-        let is_inside = self.scheduler.is_worker();
+        let is_inside = self.scheduler.as_ref().is_some_and(Handle::is_worker);
         if is_inside && !self.sent.is_ready() {
             return Err(SendingError::CalledFromInside(self));
         }

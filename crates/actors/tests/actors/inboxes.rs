@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -253,6 +253,34 @@ fn an_inbox_that_is_read_elsewhere_wakes_its_reader() {
     clock.block_until(1);
     clock.advance(SECOND);
     owner.join().unwrap().unwrap();
+}
+
+/// A failure: one is taken for the owner, whose waker was at the same address of the same stack.
+#[test]
+fn of_two_that_exchange_their_inboxes_one_wakes_the_other() {
+    let scheduler = scheduler(1);
+    let inboxes = Arc::new([(); 2].map(|()| Mutex::new(None)));
+    let [one, other] = [0, 1].map(|own| {
+        let inboxes = Arc::clone(&inboxes);
+        let exchanging = scheduler.spawn_with(move |inbox| async move {
+            *inboxes[own].lock().unwrap() = Some(inbox);
+            loop {
+                let given = inboxes[1 - own].lock().unwrap().take();
+                match given {
+                    Some(mut inbox) => break value(inbox.next().await),
+                    None => yield_once().await,
+                }
+            }
+        });
+        exchanging.unwrap()
+    });
+    scheduler.wait_for_standstill().unwrap();
+    scheduler.send(one.pid(), (0, 7)).unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    assert!(other.has_ended(), "it was not woken");
+    assert_eq!(other.join().unwrap(), 7);
+    scheduler.terminate(one.pid()).unwrap();
+    assert_terminated(one.join());
 }
 
 #[test]

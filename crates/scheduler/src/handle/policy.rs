@@ -3,14 +3,15 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::error::Error;
+use std::sync::Arc;
+use std::task::Poll;
 
 use filch_process_state::Reason;
-use filch_sync::panic::catch_panic;
 
 use crate::handle::send::refused;
 use crate::protocol::debug_fields;
 use crate::table::body::{Item, Signal};
-use crate::table::slot::{LIMITED, Slot};
+use crate::table::slot::Slot;
 use crate::{Handle, Pid, ProcessError, Protocol, SendError, Undelivered};
 
 /// Decides on the messages to one process; given at its
@@ -24,19 +25,19 @@ pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
     /// The message.
     fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>>;
 
-    /// Takes a message whose sender waits for room if it `may_wait`, and else wants it back, not
-    /// dropped. `tell` is called once, with the outcome.
+    /// Takes a message whose sender waits for room, if it may `wait`, and else wants it back, not
+    /// dropped. Returns the outcome; `Pending` if the sender waits: then `wait` was called once,
+    /// and the callback that it returned is called with the outcome.
     fn send_patiently(
         &self,
         to: &Door<'_, P>,
         message: P::Message,
-        may_wait: bool,
-        tell: TellSender<P>,
-    );
+        wait: Option<Wait<'_, P>>,
+    ) -> Poll<Result<(), SendError<P>>>;
 
     /// Counts messages that a step is about to be given, or that a process which [reads them
     /// later](crate::Submission::reads_later) has read.
-    fn delivered(&self, to: &Door<'_, P>, messages: usize);
+    fn delivered(&self, messages: usize);
 
     /// Returns messages that it has kept: called once for each [announcement](Door::announce), when
     /// a worker comes to its place in the process's queue.
@@ -53,6 +54,10 @@ pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
 
 /// The callback of a sender that waits, called once.
 pub type TellSender<P> = Box<dyn FnOnce(Result<(), SendError<P>>) + Send>;
+
+/// Makes the callback of a sender that is about to wait. Called under the policy's lock, so it
+/// leaves processes alone.
+pub type Wait<'a, P> = &'a mut dyn FnMut() -> TellSender<P>;
 
 /// The process of a mailbox, as its [policy](MailboxPolicy) sees it.
 pub struct Door<'a, P: Protocol> {
@@ -114,7 +119,7 @@ debug_fields!(Door<'_, P>, "Door", pid);
 
 impl<P: Protocol> Handle<P> {
     /// Returns the policy of the process in the slot, which the caller has or has pinned.
-    pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a dyn MailboxPolicy<P>> {
+    pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a Arc<dyn MailboxPolicy<P>>> {
         // SAFETY: the caller's: see above.
         unsafe { slot.policy() }
     }
@@ -130,33 +135,21 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// As [`send`](Self::send), but a message without room waits for it, if it `may_wait` and the
-    /// [policy](MailboxPolicy) of its mailbox allows it. `tell` is called once, with the outcome.
+    /// As [`send`](Self::send), but a message without room waits for it, if it may `wait` and the
+    /// [policy](MailboxPolicy) of its mailbox allows it: see [`MailboxPolicy::send_patiently`].
     pub fn send_patiently(
         &self,
         to: Pid,
         message: P::Message,
-        may_wait: bool,
-        tell: TellSender<P>,
-    ) {
+        wait: Option<Wait<'_, P>>,
+    ) -> Poll<Result<(), SendError<P>>> {
         if let Some(process) = self.pin(to)
             && let Some(policy) = self.policy(process.slot())
         {
             let run = |slot: &_| self.enqueue(slot);
-            let door = self.door(process.slot(), &run);
-            return policy.send_patiently(&door, message, may_wait, tell);
+            return policy.send_patiently(&self.door(process.slot(), &run), message, wait);
         }
-        let sent = self.send(to, message);
-        // What it tells is user code.
-        let _ = catch_panic(|| tell(sent));
-    }
-
-    /// Tells the policy that a step is given so many messages, or the process has read them.
-    #[cold]
-    pub(crate) fn deliver(&self, slot: &Slot<P>, messages: usize) {
-        if let Some(policy) = self.policy(slot) {
-            policy.delivered(&self.door(slot, &|slot| self.enqueue(slot)), messages);
-        }
+        Poll::Ready(self.send(to, message))
     }
 
     /// Closes the mailbox of a process that is over, its queue closed. The caller still has a pin.
@@ -165,19 +158,6 @@ impl<P: Protocol> Handle<P> {
     pub(crate) fn close_mailbox(&self, slot: &Slot<P>) {
         if let Some(policy) = self.policy(slot) {
             policy.close(&self.door(slot, &|slot| self.enqueue(slot)));
-        }
-    }
-
-    /// Gives back the room of so many messages, which a process that [reads them
-    /// later](crate::Submission::reads_later) has read.
-    pub fn give_room(&self, pid: Pid, messages: usize) {
-        let table = self.table();
-        if messages > 0
-            && table.slot(pid.slot()).has(LIMITED)
-            // It may have ended, and the slot be another's.
-            && let Some(process) = self.pin(pid)
-        {
-            self.deliver(process.slot(), messages);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use filch_slab::AllocateError;
 
@@ -127,7 +128,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// Has `policy` decide on each message. Default: the process takes all.
     pub fn mailbox_policy(mut self, policy: impl MailboxPolicy<P>) -> Self {
         self.placement.kind |= POLICY;
-        self.placement.policy = Some(Box::new(Box::new(policy)));
+        self.placement.policy = Some(Box::new(Arc::new(policy)));
         self
     }
 
@@ -144,8 +145,8 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// Keeps the [mailbox](Self::mailbox_policy) room of its messages until it [gives it
-    /// back](Handle::give_room), and not only until a step is given them.
+    /// Keeps the [mailbox](Self::mailbox_policy) room of its messages until it tells the policy
+    /// that it has [read](MailboxPolicy::delivered) them, not only until a step is given them.
     pub fn reads_later(mut self) -> Self {
         self.placement.kind |= READS_LATER;
         self
@@ -250,7 +251,7 @@ impl<P: Protocol> Place<'_, P> {
     }
 
     /// Returns the policy of its mailbox, if it has one.
-    pub fn policy(&self) -> Option<&dyn MailboxPolicy<P>> {
+    pub fn policy(&self) -> Option<&Arc<dyn MailboxPolicy<P>>> {
         self.handle.policy(self.pinned().slot())
     }
 

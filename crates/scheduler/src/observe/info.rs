@@ -9,7 +9,7 @@ use filch_event_queue::Depth;
 use filch_process_state::State;
 
 use crate::table::slot::Slot;
-use crate::{Context, Handle, MailboxPolicy, PendingCommand, Pid, ProcessDetails, Protocol};
+use crate::{Context, Handle, PendingCommand, Pid, ProcessDetails, Protocol};
 
 /// The state of one process.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -166,7 +166,7 @@ impl<P: Protocol> Handle<P> {
     /// Returns the same without the names.
     fn look_at(&self, slot: &Slot<P>) -> ProcessInfo {
         let pid = self.table().pid_of(slot);
-        let undelivered = self.policy(slot).map(MailboxPolicy::undelivered);
+        let undelivered = self.policy(slot).map(|policy| policy.undelivered());
         let observer = self.shared().observer.as_ref();
         ProcessInfo {
             undelivered: undelivered.map(|count| u32::try_from(count).unwrap_or(u32::MAX)),

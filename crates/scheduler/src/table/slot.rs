@@ -1,6 +1,7 @@
 //! A slot of the table: the fields of its occupant, and the threads that may touch them.
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use filch_event_queue::EventQueue;
@@ -56,8 +57,8 @@ pub struct Slot<P: Protocol> {
     pub(crate) has_handle: AtomicBool,
 }
 
-/// Decides on each message. In two boxes: a slot, of which most have none, keeps one word for it.
-pub(crate) type Policy<P> = Box<Box<dyn MailboxPolicy<P>>>;
+/// Decides on each message. In a box: a slot, of which most have none, keeps one word for it.
+pub(crate) type Policy<P> = Box<Arc<dyn MailboxPolicy<P>>>;
 
 /// The placement of a process in the table, for its whole life.
 pub struct Placement<P: Protocol> {
@@ -185,14 +186,13 @@ impl<P: Protocol> Slot<P> {
     ///
     /// # Safety
     /// The caller holds a pin on the slot for as long as it uses the result, or has the process.
-    pub(crate) unsafe fn policy(&self) -> Option<&dyn MailboxPolicy<P>> {
+    pub(crate) unsafe fn policy(&self) -> Option<&Arc<dyn MailboxPolicy<P>>> {
         if !self.has(POLICY) {
             return None;
         }
         // SAFETY: set before `occupy`, whose Release the caller has acquired; the last thread out
         // clears it, not before the pin is given back (contract).
-        let policy = self.policy.with(|policy| unsafe { (*policy).as_deref() });
-        policy.map(|policy| &**policy)
+        self.policy.with(|policy| unsafe { (*policy).as_deref() })
     }
 
     /// Drops what the occupant has left: its exit, if nobody took it, and its policy.

@@ -164,8 +164,10 @@ pub(crate) fn count_delivered<P: Protocol>(
     }
     let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
     let messages = events.iter().filter(is_message).count();
-    if messages > 0 {
-        handle.deliver(slot, messages);
+    if messages > 0
+        && let Some(policy) = handle.policy(slot)
+    {
+        policy.delivered(messages);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::task::Poll;
 use std::time::Duration;
 
 use crate::common::{
@@ -11,7 +12,7 @@ use crate::common::{
 use filch_actors::prelude::*;
 use filch_scheduler::{
     Completion, Door, JoinError, MailboxPolicy, ProcessError, Protocol, Scheduler, SendError,
-    StepOutput, TellSender, Undelivered, from_fn,
+    StepOutput, Undelivered, Wait, from_fn,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -62,12 +63,11 @@ fn a_mailbox_policy_goes_with_its_process() {
             &self,
             to: &Door<'_, Test>,
             message: (usize, u64),
-            _: bool,
-            tell: TellSender<Test>,
-        ) {
-            tell(self.send(to, message));
+            _: Option<Wait<'_, Test>>,
+        ) -> Poll<Result<(), SendError<Test>>> {
+            Poll::Ready(self.send(to, message))
         }
-        fn delivered(&self, _: &Door<'_, Test>, _: usize) {}
+        fn delivered(&self, _: usize) {}
         fn close(&self, _: &Door<'_, Test>) {}
         fn undelivered(&self) -> usize {
             0

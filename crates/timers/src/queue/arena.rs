@@ -1,5 +1,6 @@
 //! Pending timers at numbered places.
 
+use std::iter::repeat_with;
 use std::ops::{Index, IndexMut};
 
 use super::Pending;
@@ -19,77 +20,72 @@ pub(super) struct Arena {
     len: usize,
 }
 
+#[derive(Default)]
 struct Chunk {
-    /// `None` while all are free.
-    places: Option<Places>,
-    /// A bit for each free place.
-    free: u64,
+    /// Empty while all are free.
+    places: Places,
+    /// A bit for each place with a timer.
+    taken: u64,
 }
 
-type Places = Box<[Option<Pending>; 64]>;
-
-const ALL_FREE: u64 = u64::MAX;
+/// Either 64 places or none.
+type Places = Box<[Pending]>;
 
 impl Arena {
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn insert(&mut self, pending: Pending) -> u32 {
-        let number = match self.with_room.last() {
-            Some(&number) => number,
-            None => {
-                let number = u32::try_from(self.chunks.len()).expect("2^38 timers fit nowhere");
-                self.chunks.push(Chunk {
-                    places: None,
-                    free: ALL_FREE,
-                });
-                self.with_room.push(number);
-                number
-            }
-        };
-        let chunk = &mut self.chunks[number as usize];
-        let places = chunk.places.get_or_insert_with(|| {
-            let spare = self.spare.take();
-            spare.unwrap_or_else(|| Box::new([const { None }; 64]))
+    /// Takes a free place for a timer.
+    pub(super) fn take_place(&mut self) -> u32 {
+        let number = self.with_room.last().copied().unwrap_or_else(|| {
+            let number = u32::try_from(self.chunks.len()).expect("2^38 timers fit nowhere");
+            self.chunks.push(Chunk::default());
+            self.with_room.push(number);
+            number
         });
-        let bit = chunk.free.trailing_zeros();
-        places[bit as usize] = Some(pending);
-        chunk.free &= chunk.free - 1;
-        if chunk.free == 0 {
+        let chunk = &mut self.chunks[number as usize];
+        if chunk.taken == 0 {
+            let new = || repeat_with(Pending::default).take(64).collect();
+            chunk.places = self.spare.take().unwrap_or_else(new);
+        }
+        let bit = chunk.taken.trailing_ones();
+        chunk.taken |= 1 << bit;
+        if chunk.taken == u64::MAX {
             self.with_room.pop();
         }
         self.len += 1;
         number * 64 + bit
     }
 
+    /// Returns the timer at that place, or one with the number 0.
     pub(super) fn get_mut(&mut self, place: u32) -> Option<&mut Pending> {
-        let places = self.chunks.get_mut(place as usize / 64)?.places.as_mut()?;
-        places[place as usize % 64].as_mut()
+        let chunk = self.chunks.get_mut(place as usize / 64)?;
+        chunk.places.get_mut(place as usize % 64)
     }
 
-    /// Drops the timer at that place.
+    /// Removes a timer that has no action any more.
     pub(super) fn remove(&mut self, place: u32) {
         let chunk = &mut self.chunks[place as usize / 64];
-        chunk.places.as_mut().expect(EMPTY)[place as usize % 64] = None;
-        if chunk.free == 0 {
+        chunk.places[place as usize % 64].number = 0;
+        if chunk.taken == u64::MAX {
             self.with_room.push(place / 64);
         }
-        chunk.free |= 1 << (place % 64);
-        if chunk.free == ALL_FREE {
-            self.spare = chunk.places.take();
+        chunk.taken &= !(1 << (place % 64));
+        if chunk.taken == 0 {
+            self.spare = Some(std::mem::take(&mut chunk.places));
         }
         self.len -= 1;
     }
 
+    /// Returns all places, the free ones too.
     pub(super) fn into_iter(self) -> impl Iterator<Item = Pending> {
-        let places = self.chunks.into_iter().filter_map(|chunk| chunk.places);
-        places.flat_map(|places| places.into_iter().flatten())
+        self.chunks.into_iter().flat_map(|chunk| chunk.places)
     }
 
+    /// Returns all places, the free ones too.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Pending> {
-        let places = self.chunks.iter().filter_map(|chunk| chunk.places.as_ref());
-        places.flat_map(|places| places.iter().flatten())
+        self.chunks.iter().flat_map(|chunk| &chunk.places)
     }
 }
 
@@ -98,23 +94,21 @@ impl Arena {
     /// Returns the number of chunks in memory.
     pub(super) fn chunks(&self) -> usize {
         let places = self.chunks.iter().map(|chunk| &chunk.places);
-        places.chain([&self.spare]).flatten().count()
+        let places = places.chain(&self.spare);
+        places.filter(|places| !places.is_empty()).count()
     }
 }
-
-const EMPTY: &str = "no timer is at this place";
 
 impl Index<u32> for Arena {
     type Output = Pending;
 
     fn index(&self, place: u32) -> &Pending {
-        let places = self.chunks[place as usize / 64].places.as_ref();
-        (places.expect(EMPTY)[place as usize % 64].as_ref()).expect(EMPTY)
+        &self.chunks[place as usize / 64].places[place as usize % 64]
     }
 }
 
 impl IndexMut<u32> for Arena {
     fn index_mut(&mut self, place: u32) -> &mut Pending {
-        self.get_mut(place).expect(EMPTY)
+        &mut self.chunks[place as usize / 64].places[place as usize % 64]
     }
 }

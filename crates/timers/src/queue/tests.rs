@@ -72,6 +72,25 @@ fn an_owner_is_noted_once() {
     assert_eq!(queue.served, [Owner(1), Owner(2)]);
 }
 
+/// A failure: a queue goes on into the numbers that another has taken.
+#[test]
+fn no_two_timers_have_one_number() {
+    let start = Instant::now();
+    let mut queues = [(); 2].map(|()| Queue::new(start));
+    let mut numbers = BTreeSet::new();
+    for _ in 0..70_000 {
+        for queue in &mut queues {
+            let key = insert_every_second(queue, start);
+            assert!(queue.cancel(key).is_some());
+            assert!(numbers.insert(key.number));
+        }
+    }
+    let ends = numbers
+        .iter()
+        .filter(|&&number| !numbers.contains(&(number + 1)));
+    assert!(ends.count() <= 4, "a block is used up");
+}
+
 #[test]
 fn an_interval_cancelled_while_it_fires_does_not_come_back() {
     let start = Instant::now();

@@ -24,7 +24,7 @@
 //! keep its order: who is set later comes to the same slot, behind the others.
 
 use super::arena::Arena;
-use super::list::{Kind, List};
+use super::list::{List, SLOT};
 
 /// The bits of a digit.
 const BITS: u32 = 6;
@@ -42,14 +42,14 @@ pub(super) struct Wheel {
 
 #[derive(Clone)]
 struct Slot {
-    timers: List,
+    timers: List<SLOT>,
     /// No timer of the slot is earlier. It is the time of the first, unless that was cancelled.
     soonest: u64,
 }
 
 impl Slot {
     const EMPTY: Self = Self {
-        timers: List::new(Kind::Slot),
+        timers: List::EMPTY,
         soonest: u64::MAX,
     };
 }

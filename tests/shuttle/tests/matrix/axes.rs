@@ -1,10 +1,11 @@
 //! The three axes: each way to send, each mailbox, each moment of the receiver's life.
 
 use std::collections::VecDeque;
+use std::task::Poll;
 
 use filch_actors::WhenFull;
 use filch_actors::prelude::*;
-use filch_scheduler::{Door, MailboxPolicy, SendError, Submission, TellSender, Undelivered};
+use filch_scheduler::{Door, MailboxPolicy, SendError, Submission, Undelivered, Wait};
 
 use super::account::{Mail, Post};
 use super::sync::Mutex;
@@ -195,11 +196,16 @@ impl MailboxPolicy<Mail> for Own {
         Ok(())
     }
 
-    fn send_patiently(&self, to: &Door<'_, Mail>, message: Post, _: bool, tell: TellSender<Mail>) {
-        tell(self.send(to, message));
+    fn send_patiently(
+        &self,
+        to: &Door<'_, Mail>,
+        message: Post,
+        _: Option<Wait<'_, Mail>>,
+    ) -> Poll<Result<(), SendError<Mail>>> {
+        Poll::Ready(self.send(to, message))
     }
 
-    fn delivered(&self, _: &Door<'_, Mail>, _: usize) {}
+    fn delivered(&self, _: usize) {}
 
     fn fetch(&self) -> VecDeque<Post> {
         self.0.lock().unwrap().pop_front().into_iter().collect()

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task;
+use std::task::{self, Poll};
 use std::time::Duration;
 
 use filch_actors::Inbox;
@@ -107,8 +107,9 @@ impl Office {
             }
             Way::Forgotten => drop(handle.send_when_room(to, post(letter))),
             Way::Impatient => {
-                let tell = Box::new(move |sent| account.sent(number, sent));
-                handle.send_patiently(to, post(letter), false, tell);
+                if let Poll::Ready(sent) = handle.send_patiently(to, post(letter), None) {
+                    account.sent(number, sent);
+                }
             }
             Way::Call => {
                 account.answered(number, handle.call(to, |caller| Post::Ask(letter, caller)));

@@ -18,7 +18,7 @@ fn a_delivered_message_makes_room() {
     let mailbox = counted(2);
     for _ in 0..3 {
         assert_eq!([(); 3].map(|()| mailbox.reserve()), [true, true, false]);
-        mailbox.make_room(2);
+        mailbox.delivered(2);
         assert_eq!(mailbox.undelivered(), 0);
     }
 }
@@ -60,14 +60,14 @@ fn what_exceeds_the_limit_is_counted_until_it_is_delivered() {
     let told = || told.load(Ordering::Relaxed);
     assert_eq!((mailbox.undelivered(), told()), (3, 0));
     assert_eq!((mailbox.fetch(), mailbox.fetch()), ([0].into(), [1].into()));
-    mailbox.make_room(1);
+    mailbox.delivered(1);
     assert_eq!(
         (told(), mailbox.reserve()),
         (1, false),
         "the first has room"
     );
-    mailbox.make_room(1);
+    mailbox.delivered(1);
     assert_eq!((told(), mailbox.reserve()), (2, false));
-    mailbox.make_room(1);
+    mailbox.delivered(1);
     assert!(mailbox.reserve());
 }
