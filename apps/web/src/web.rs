@@ -52,7 +52,7 @@ pub async fn counter(mut inbox: Inbox<Visits>) {
 // ANCHOR_END: state
 
 // ANCHOR: router
-/// What a handler needs.
+/// The process that counts, and the way to it.
 #[derive(Clone, Debug)]
 struct Counter {
     handle: Handle<Visits>,
