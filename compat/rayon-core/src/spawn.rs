@@ -1,6 +1,5 @@
 //! Jobs that nobody waits for, also those that begin oldest first.
 
-use std::fmt;
 use std::sync::Arc;
 
 use filch_fork_join::{Pool, Worker};
@@ -61,52 +60,20 @@ pub(crate) fn spawn_fifo_into(pool: &Pool, job: impl FnOnce() + Send + 'static) 
 }
 
 fn spawn_fifo_on(worker: &Worker, job: impl FnOnce() + Send + 'static) {
+    type Jobs = Injector<Box<dyn FnOnce() + Send>>;
     thread_local! {
-        static SPAWNED: Arc<Fifo<'static, ()>> = Arc::default();
+        /// The thread's jobs in their order. For each it spawns a turn, which runs the oldest.
+        static SPAWNED: Arc<Jobs> = Arc::default();
     }
     match SPAWNED.try_with(Arc::clone) {
         Ok(spawned) => {
-            spawned.push(|()| job());
-            worker.spawn(move |_| spawned.run_oldest(&()));
+            spawned.push(Box::new(job));
+            worker.spawn(move |_| match spawned.pop() {
+                Some(job) => job(),
+                None => unreachable!("each job was pushed before its turn was spawned"),
+            });
         }
         // The thread exits.
         Err(_) => worker.spawn(|_| job()),
-    }
-}
-
-type Job<'scope, C> = Box<dyn FnOnce(&C) + Send + 'scope>;
-
-/// Jobs in the order in which they were spawned. For each, a worker gets a job which calls
-/// [`run_oldest`](Self::run_oldest): it takes a turn, not that very job.
-pub(crate) struct Fifo<'scope, C>(Injector<Job<'scope, C>>);
-
-impl<C> Default for Fifo<'_, C> {
-    fn default() -> Self {
-        Self(Injector::new())
-    }
-}
-
-impl<C> fmt::Debug for Fifo<'_, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fifo").finish_non_exhaustive()
-    }
-}
-
-impl<'scope, C> Fifo<'scope, C> {
-    /// Adds a job. The caller then spawns a turn.
-    pub(crate) fn push(&self, job: impl FnOnce(&C) + Send + 'scope) {
-        self.0.push(Box::new(job));
-    }
-
-    /// Runs the job whose turn it is.
-    ///
-    /// # Panics
-    /// If the job panics.
-    pub(crate) fn run_oldest(&self, context: &C) {
-        match self.0.pop() {
-            Some(job) => job(context),
-            // Each job was pushed before its turn was spawned.
-            None => unreachable!("there are as many jobs as turns"),
-        }
     }
 }

@@ -99,15 +99,29 @@ impl JobRef {
         unsafe { Self::boxed::<_, N>(run) }
     }
 
+    /// Pushes it into a deque of spawned jobs.
+    pub(crate) fn push(self, spawned: &filch_deque::Worker<Entry>) {
+        spawned.push(Entry(self.0));
+    }
+
+    /// Pops the newest of the jobs in that deque, which were spawned.
+    #[inline]
+    pub(crate) fn pop(spawned: &filch_deque::Worker<Entry>) -> Option<Self> {
+        // A look spares most of what an empty deque costs.
+        let entry = (!spawned.is_empty()).then(|| spawned.pop())?;
+        // SAFETY: as in `steal_if`.
+        entry.map(|entry| unsafe { Self::new(entry.0) })
+    }
+
     /// Steals the oldest job in that deque, if `accept` says so of the index where it lies: see
     /// [`steal_if`](Stealer::steal_if).
     pub(crate) fn steal_if(
-        forks: &Stealer<Entry>,
+        deque: &Stealer<Entry>,
         accept: impl FnOnce(u32) -> bool,
     ) -> Steal<Self> {
         // SAFETY: the thief has the only entry of a job that lies there until that has run
         // (contract of `Entry::new`).
-        forks
+        deque
             .steal_if(accept)
             .map(|entry| unsafe { Self::new(entry.0) })
     }
@@ -187,8 +201,8 @@ impl<F: FnOnce(&Worker), N> BoxedJob<F, N> {
     }
 }
 
-/// The address of a forked job. A thief gets it with the job; the owner takes the job back without
-/// reading it.
+/// The address of a job that lies in a deque. The thread that pops or steals it has the job; the
+/// owner takes a fork back without reading it.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry(NonNull<Job>);
 
@@ -197,7 +211,7 @@ unsafe impl Send for Entry {}
 
 impl Entry {
     /// # Safety
-    /// A thread that steals it from a deque may make a [`JobRef`] of it.
+    /// A thread that pops it off a deque, or steals it, may make a [`JobRef`] of it.
     #[inline(always)]
     pub(crate) unsafe fn new(job: NonNull<Job>) -> Self {
         Self(job)

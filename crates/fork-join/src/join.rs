@@ -11,7 +11,7 @@ use filch_sync::panic::discard;
 
 use crate::api::global::global;
 use crate::current;
-use crate::job::{Entry, Job, Kind, Lent, Name, Payload};
+use crate::job::{Awaited, Entry, Job, Kind, Lent, Name, Payload};
 use crate::worker::Worker;
 
 impl Worker {
@@ -216,7 +216,9 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     fn wait(&self) -> Result<R, Payload> {
         let latch = self.job.latch();
         let lent = Lent;
-        self.owner.wait_for(latch);
+        if !latch.is_done() {
+            self.owner.wait_for(latch);
+        }
         lent.end(latch);
         // SAFETY: this is the owner, and the thief has left the result. It is taken once: nobody
         // waits again.

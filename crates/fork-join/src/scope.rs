@@ -1,17 +1,20 @@
 //! Scopes: as many jobs as one likes, which borrow from the caller, and have all ended at the end.
 
+use std::any::type_name;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
 
+use filch_injector::Injector;
 use filch_parker::Unparker;
 use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::current;
-use crate::job::{Awaited, JobRef, Lent, Payload, Thief};
+use crate::job::{Awaited, Job, JobRef, Kind, Lent, Name, Payload, Thief};
 use crate::shared::Shared;
 use crate::worker::Worker;
 
@@ -23,6 +26,8 @@ pub struct Scope<'scope> {
     is_cancelled: AtomicBool,
     /// `true` if opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
     is_isolated: bool,
+    /// For each slot, what its thread has spawned in order.
+    in_order: OnceLock<Box<[OnceLock<InOrder>]>>,
     /// The payload of the first job that panicked.
     panic: Mutex<Option<Payload>>,
     /// The unparker of the thread that waits for the scope, if that has no slot in the pool.
@@ -64,16 +69,18 @@ impl<'scope> Scope<'scope> {
             open: OpenJobs::new(worker.map(Worker::index)),
             is_cancelled: AtomicBool::new(false),
             is_isolated: worker.is_some_and(Worker::is_isolated),
+            in_order: OnceLock::new(),
             panic: Mutex::new(None),
             outsider,
             jobs: PhantomData,
         };
         let lent = Lent;
         let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-        scope.end_body();
+        let nobody = scope.open.end_one(scope.open.owner());
+        debug_assert_eq!(nobody, None, "this thread does not sleep");
         wait(&scope.open);
         lent.end(&scope.open);
-        let panic = scope.take_panic();
+        let panic = lock(&scope.panic).take();
         match result {
             Ok(result) => {
                 if let Some(payload) = panic {
@@ -81,14 +88,11 @@ impl<'scope> Scope<'scope> {
                 }
                 result
             }
-            Err(payload) => resume_body(payload, panic),
+            Err(payload) => {
+                panic.into_iter().for_each(discard);
+                resume_unwind(payload)
+            }
         }
-    }
-
-    /// Takes what the first job that panicked said.
-    #[inline(never)]
-    fn take_panic(&self) -> Option<Payload> {
-        lock(&self.panic).take()
     }
 
     /// Spawns a job that runs at some time before the scope ends, on any thread of the pool. It may
@@ -96,11 +100,24 @@ impl<'scope> Scope<'scope> {
     ///
     /// All that the caller did before happens before the job; what the job did happens before the
     /// end of the scope.
-    pub fn spawn<F>(&self, job: F)
-    where
-        F: FnOnce(&Worker, &Self) + Send + 'scope,
-    {
+    pub fn spawn<F: FnOnce(&Worker, &Self) + Send + 'scope>(&self, job: F) {
         let make = |worker: Option<&Worker>| self.open_job::<F>(worker, job);
+        current::spawn_job(self.shared, make, self.is_isolated);
+    }
+
+    /// [Spawns](Self::spawn) a job that begins after those that this thread has spawned so before.
+    #[doc(hidden)] // for compat/rayon-core, whose pools have as many threads in the end as now
+    pub fn spawn_in_order<F: FnOnce(&Worker, &Self) + Send + 'scope>(&self, job: F) {
+        let make = |worker: Option<&Worker>| {
+            let job = self.open_job::<F>(worker, job);
+            let Some(worker) = worker else { return job }; // the common queue has that order
+            let new = || (0..worker.threads()).map(|_| OnceLock::new()).collect();
+            match self.in_order.get_or_init(new).get(worker.index()) {
+                // SAFETY: the scope waits for the job, which it counts.
+                Some(queue) => unsafe { queue.get_or_init(InOrder::new).push(job) },
+                None => job,
+            }
+        };
         current::spawn_job(self.shared, make, self.is_isolated);
     }
 
@@ -109,10 +126,7 @@ impl<'scope> Scope<'scope> {
     /// middle of it. It takes some allocations for each.
     ///
     /// All the caller did before happens before all of it, and that before the end of the scope.
-    pub fn spawn_broadcast<F>(&self, job: F)
-    where
-        F: Fn(&Worker, &Self) + Send + Sync + 'scope,
-    {
+    pub fn spawn_broadcast<F: Fn(&Worker, &Self) + Send + Sync + 'scope>(&self, job: F) {
         let job = Arc::new(job);
         self.shared.tell_all(ptr::from_ref(&self.open).addr(), || {
             let job = Arc::clone(&job);
@@ -161,12 +175,6 @@ impl<'scope> Scope<'scope> {
         unsafe { JobRef::boxed::<_, N>(run) }
     }
 
-    /// Takes one off the count for the body.
-    fn end_body(&self) {
-        let nobody = self.open.end_one(self.open.owner());
-        debug_assert_eq!(nobody, None, "this thread does not sleep");
-    }
-
     /// Takes one off for a job, on the thread of that worker. If it was the last one, the scope may
     /// be gone from then on, and the thread that waits for it is woken.
     pub(crate) fn end_one(&self, worker: &Worker) {
@@ -196,17 +204,13 @@ impl<'scope> Scope<'scope> {
 ///
 /// # Panics
 /// If `work` does.
-pub(crate) fn install<F, R>(
+pub(crate) fn install<F: FnOnce(&Worker) -> R + Send, R: Send>(
     shared: &Arc<Shared>,
     work: F,
     unparker: Unparker,
     put: impl FnOnce(JobRef),
     wait: impl FnOnce(&OpenJobs),
-) -> R
-where
-    F: FnOnce(&Worker) -> R + Send,
-    R: Send,
-{
+) -> R {
     let mut result = None;
     Scope::run(
         shared,
@@ -221,11 +225,40 @@ where
     result.unwrap_or_else(|| unreachable!("it has run, or panicked"))
 }
 
-/// Goes on with the panic of the body: what a job said is lost.
-#[cold]
-fn resume_body(payload: Payload, job: Option<Payload>) -> ! {
-    job.into_iter().for_each(discard);
-    resume_unwind(payload)
+/// Jobs that begin in the order in which they were put in. For each, a deque has a turn, which runs
+/// the oldest of those that are left.
+#[repr(C)]
+struct InOrder(Job, Injector<JobRef>);
+
+impl InOrder {
+    const KIND: Kind = Kind {
+        name: Name(type_name::<Self>),
+        run: Self::run,
+    };
+
+    fn new() -> Self {
+        Self(Job::new(&Self::KIND), Injector::new())
+    }
+
+    /// Puts a job in, and returns a turn.
+    ///
+    /// # Safety
+    /// This stays where it is until the job has begun.
+    unsafe fn push(&self, job: JobRef) -> JobRef {
+        self.1.push(job);
+        // SAFETY: the kind is that of this type. The turn that comes last begins the last job.
+        unsafe { JobRef::new(NonNull::from(self).cast()) }
+    }
+
+    /// # Safety
+    /// It is the first field of one, and the caller has a turn.
+    unsafe fn run(turn: NonNull<Job>, worker: &Worker) {
+        // SAFETY: it lies there until the last job has begun.
+        match unsafe { turn.cast::<Self>().as_ref() }.1.pop() {
+            Some(job) => job.run(worker),
+            None => unreachable!("each job was put in before its turn"),
+        }
+    }
 }
 
 impl fmt::Debug for Scope<'_> {

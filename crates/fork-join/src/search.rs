@@ -4,15 +4,14 @@
 use std::ptr;
 use std::sync::Arc as StdArc;
 
-use filch_deque::Request;
+use filch_deque::{Request, Stealer};
 use filch_processors::{ExternalTask, Source};
 use filch_sync::Arc;
 use filch_sync::asymmetric::Refused;
 
 use crate::current;
 use crate::job::{Awaited, Entry, JobRef};
-use crate::shared::Host;
-use crate::shared::{Shared, WorkerSlot};
+use crate::shared::{Host, Shared, WorkerSlot};
 use crate::stack::is_since;
 use crate::worker::Worker;
 
@@ -32,7 +31,7 @@ impl Worker {
     /// Finds a job that this worker has spawned, or one that is for this thread alone.
     #[inline(always)]
     pub(crate) fn find_own(&self) -> Option<JobRef> {
-        self.owner.spawned.pop().or_else(|| {
+        JobRef::pop(&self.owner.spawned).or_else(|| {
             let slot = self.own_slot();
             slot.has_own().then(|| slot.take_own(|_| true))?
         })
@@ -41,8 +40,7 @@ impl Worker {
     /// Finds a job that was spawned here in the isolated region that the thread is in.
     pub(crate) fn find_isolated(&self) -> Option<JobRef> {
         let since = self.isolated_since.get()?;
-        let spawned = &self.owner.spawned;
-        let job = (spawned.position() > since).then(|| spawned.pop());
+        let job = (self.owner.spawned.position() > since).then(|| JobRef::pop(&self.owner.spawned));
         job.flatten()
     }
 
@@ -63,7 +61,7 @@ impl Worker {
             if victim == self.slot && self.forks().is_empty() {
                 continue;
             }
-            if let Some(job) = self.steal_of(victim) {
+            if let Some(job) = self.shared.slot(victim).steal() {
                 self.next_victim.set(victim);
                 return Some(job);
             }
@@ -72,17 +70,10 @@ impl Worker {
         None
     }
 
-    /// Steals the oldest job of that slot's: forked, or else spawned.
-    pub(crate) fn steal_of(&self, victim: usize) -> Option<JobRef> {
-        let slot = self.shared.slot(victim);
-        slot.steal_forked_if(|_| true)
-            .or_else(|| slot.steal_spawned())
-    }
-
     /// Steals a job that descends from the one with that latch, from the deque of its thief; or
     /// from one that the thief has begun in a wait. In there lie such jobs as long as it runs; when
     /// it is done, others may come in their place.
-    fn steal_back(&self, latch: &impl Awaited) -> Option<JobRef> {
+    fn steal_back(&self, latch: &dyn Awaited) -> Option<JobRef> {
         let thief = latch.thief()?;
         let slot = self.shared.slot(thief.slot);
         let accept = |index| is_since(index, thief.base) && !latch.is_done();
@@ -91,7 +82,8 @@ impl Worker {
 
     /// Finds something that a wait for `awaited` may run. In an isolated region, a part of it:
     /// there the thief, too, begins nothing else.
-    pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<JobRef> {
+    #[inline(never)]
+    pub(crate) fn find_beside(&self, awaited: &dyn Awaited) -> Option<JobRef> {
         let share_of_broadcast = || {
             let (slot, count) = (self.own_slot(), ptr::from_ref(awaited).addr());
             let may_be = self.is_isolated() && slot.has_own();
@@ -103,27 +95,17 @@ impl Worker {
     }
 }
 
-impl WorkerSlot {
-    /// Returns whether there is something in reach of any thread.
-    fn has_shared(&self) -> bool {
-        self.forks.is_shared() && !self.forks.is_empty() || !self.spawned.is_empty()
-    }
-
-    /// Returns whether its thread keeps something to itself, as far as others can know.
-    fn keeps_some(&self) -> bool {
-        !self.forks.is_shared() && !self.forks.is_empty()
-    }
-}
-
 impl Shared {
     /// Returns whether there is a job in reach of any thread.
     fn has_shared(&self) -> bool {
-        !self.common.is_empty() || self.all_slots().any(WorkerSlot::has_shared)
+        let mut deques = self.all_slots().flat_map(WorkerSlot::deques);
+        !self.common.is_empty() || deques.any(|deque| deque.is_shared() && !deque.is_empty())
     }
 
     /// Returns whether a thread that looks for a job may find one. No more than a look.
     pub(crate) fn may_have_some(&self) -> bool {
-        self.has_shared() || self.all_slots().any(|slot| !slot.forks.is_shared())
+        let mut deques = self.all_slots().flat_map(WorkerSlot::deques);
+        self.has_shared() || deques.any(|deque| !deque.is_shared())
     }
 
     /// Returns whether another thread is to look, when the calling one has found a job in the place
@@ -131,7 +113,7 @@ impl Shared {
     /// asked may have gone to this thread, and the next push is to wake another.
     pub(crate) fn leaves_some(&self) -> bool {
         self.has_shared()
-            || self.all_slots().any(|slot| slot.forks.ask().is_some())
+            || self.all_slots().any(|slot| slot.ask().count() > 0)
             || self.has_shared()
     }
 
@@ -140,15 +122,16 @@ impl Shared {
     /// its sleep before, and asks all others but the one in its `own` slot, which keeps nothing to
     /// itself.
     pub(crate) fn has_work(&self, own: Option<usize>) -> bool {
-        self.has_shared()
-            || self.await_answers(self.others(own).filter_map(|slot| slot.forks.ask()))
+        self.has_shared() || self.await_answers(self.others(own).flat_map(WorkerSlot::ask))
     }
 
     /// Makes threads share what they keep to themselves, for one that has found nothing. Returns
     /// whether another look is worth it.
     fn insist(&self, own: Option<usize>) -> bool {
-        let mut hidden = (self.others(own).filter(|slot| slot.keeps_some())).peekable();
-        hidden.peek().is_some() && self.await_answers(hidden.filter_map(|slot| slot.forks.ask()))
+        let keeps = |deque: &Stealer<_>| !deque.is_shared() && !deque.is_empty();
+        let keeps_some = |slot: &&WorkerSlot| slot.deques().into_iter().any(keeps);
+        let mut hidden = self.others(own).filter(keeps_some).peekable();
+        hidden.peek().is_some() && self.await_answers(hidden.flat_map(WorkerSlot::ask))
     }
 
     /// Gives the owners of these deques the time in which one that is at work answers, and then

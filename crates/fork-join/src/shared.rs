@@ -7,7 +7,7 @@ use std::hint;
 // std's in a model, too: it orders nothing.
 use std::sync::{Arc as StdArc, Weak};
 
-use filch_deque::{Steal, Stealer};
+use filch_deque::{Request, Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
@@ -26,7 +26,7 @@ pub(crate) struct Owner {
     /// The jobs that it has forked: on its stack, in nested order.
     pub(crate) forks: filch_deque::Worker<Entry>,
     /// The jobs that it has spawned.
-    pub(crate) spawned: filch_deque::Worker<JobRef>,
+    pub(crate) spawned: filch_deque::Worker<Entry>,
     pub(crate) parker: Parker,
     /// The jobs on its stack.
     pub(crate) stack: StdArc<JobStack>,
@@ -44,7 +44,7 @@ struct OwnJobs {
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
 pub(crate) struct WorkerSlot {
     pub(crate) forks: Stealer<Entry>,
-    pub(crate) spawned: Stealer<JobRef>,
+    pub(crate) spawned: Stealer<Entry>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
     /// `true` if its thread is to ask the host whether it should make way.
@@ -66,7 +66,7 @@ impl WorkerSlot {
     fn new(_: u32) -> Self {
         let owner = Owner {
             forks: filch_deque::Worker::biased(CAPACITY),
-            spawned: filch_deque::Worker::new(),
+            spawned: filch_deque::Worker::biased(CAPACITY),
             parker: Parker::new(),
             stack: StdArc::default(),
         };
@@ -98,9 +98,10 @@ impl WorkerSlot {
         Some(job.isolated_if(self.isolation.has(index.get())))
     }
 
-    /// Steals the oldest job that its thread has spawned.
-    pub(crate) fn steal_spawned(&self) -> Option<JobRef> {
-        insist(|| self.spawned.steal())
+    /// Steals the oldest job of its thread's: forked, or else spawned.
+    pub(crate) fn steal(&self) -> Option<JobRef> {
+        let spawned = || insist(|| JobRef::steal_if(&self.spawned, |_| true));
+        self.steal_forked_if(|_| true).or_else(spawned)
     }
 
     /// Returns whether jobs for its thread alone may wait.
@@ -121,9 +122,15 @@ impl WorkerSlot {
         taken.map(|(job, _)| job)
     }
 
-    /// Makes its thread tell another one of what it forks next, or do what it is told to.
-    pub(crate) fn ask(&self) {
-        _ = self.forks.ask();
+    /// Returns the deques in which its thread may keep jobs to itself.
+    pub(crate) fn deques(&self) -> [&Stealer<Entry>; 2] {
+        [&self.forks, &self.spawned]
+    }
+
+    /// Makes its thread tell another one of what it forks or spawns next, or do what it is told to.
+    /// Yields what the thread has yet to answer.
+    pub(crate) fn ask(&self) -> impl Iterator<Item = Request<'_, Entry>> {
+        self.deques().into_iter().filter_map(Stealer::ask)
     }
 }
 
@@ -291,7 +298,7 @@ impl Shared {
         for slot in self.all_slots() {
             // ORDERING: Relaxed: a request, which is repeated.
             slot.yield_requested.store(true, Ordering::Relaxed);
-            slot.ask();
+            slot.ask().for_each(drop);
         }
     }
 

@@ -53,6 +53,7 @@ impl Worker {
         self.stack_floor.set(floor);
     }
 
+    #[inline]
     fn is_stack_full(&self) -> bool {
         // On another stack, to which the job has changed, this is far away from the floor.
         self.stack_floor.get().wrapping_sub(stack_pointer()) < KEPT_STACK

@@ -88,16 +88,17 @@ impl Worker {
         self.shared.slot_count()
     }
 
-    /// Shows others what it has forked: this thread is not going to join any of it soon.
+    /// Shows others what it has forked or spawned: this thread does not come back to it soon.
     pub(crate) fn share(&self) {
         self.forks().share();
+        self.owner.spawned.share();
         self.answer();
     }
 
     /// Wakes a thread for what is in reach of thieves, if one has asked.
     #[inline]
     pub(crate) fn answer(&self) {
-        if self.forks().was_asked() {
+        if self.forks().was_asked() | self.owner.spawned.was_asked() {
             self.tell_asked();
         }
     }
@@ -106,22 +107,19 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn tell_asked(&self) {
-        match self.forks().is_empty() {
-            false => self.shared.wake_one_known(&*self.host),
+        match self.has_jobs() {
+            true => self.shared.wake_one_known(&*self.host),
             // The thread has taken the job before it was told, and may have asked again and gone to
             // sleep before the answer, which took that down: the next push is to tell it.
-            true => self.own_slot().ask(),
+            false => self.own_slot().ask().for_each(drop),
         }
         self.yield_if_requested();
     }
 
     /// Shares jobs and yields, if another thread has asked for it.
     fn yield_if_requested(&self) {
-        let yield_requested = &*self.own_slot().yield_requested;
         // ORDERING: Relaxed: a request, which is repeated.
-        if yield_requested.load(Ordering::Relaxed) {
-            // ORDERING: Relaxed: as above.
-            yield_requested.store(false, Ordering::Relaxed);
+        if self.own_slot().yield_requested.load(Ordering::Relaxed) {
             self.share_and_yield();
         }
     }
@@ -129,15 +127,12 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn share_and_yield(&self) {
+        // ORDERING: Relaxed: as above.
+        (self.own_slot().yield_requested).store(false, Ordering::Relaxed);
         // Others may go on with it meanwhile.
-        self.forks().share();
-        self.wake_one();
-        self.host.yield_if_requested();
-    }
-
-    /// Wakes a thread to look for what was published.
-    fn wake_one(&self) {
+        self.share();
         self.shared.wake_one(&*self.host);
+        self.host.yield_if_requested();
     }
 
     /// Runs a job for this thread alone, if there may be any, before the thread waits; and before
@@ -156,7 +151,7 @@ impl Worker {
     /// Runs, as the thread exits, what only it will run, and what it has spawned, which others
     /// might not come for.
     pub(crate) fn run_the_rest(&self) {
-        while self.run(self.owner.spawned.pop()) {}
+        while self.run(JobRef::pop(&self.owner.spawned)) {}
         self.stop_listening();
     }
 
@@ -173,9 +168,8 @@ impl Worker {
         if self.is_isolated() && !is_isolated {
             return self.shared.inject(job);
         }
-        self.owner.spawned.push(job);
-        self.wake_one();
-        self.yield_if_requested();
+        job.push(&self.owner.spawned);
+        self.answer();
     }
 
     /// Returns whether it is one of that pool's.
@@ -186,11 +180,12 @@ impl Worker {
     /// Does something else, or sleeps, until a stolen job is done.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait_for(&self, latch: &impl Awaited) {
+    pub(crate) fn wait_for(&self, latch: &dyn Awaited) {
         self.share();
         // The frame of the search is gone when a job runs: a stack holds many waits.
         while !latch.is_done() {
-            if let Some(found) = self.look_beside(latch) {
+            let found = self.find_beside(latch);
+            if let Some(found) = found.or_else(|| self.look_beside(latch)) {
                 self.run_on_top(found);
                 self.yield_if_requested();
             }
@@ -200,7 +195,7 @@ impl Worker {
     /// Looks for something to do, and sleeps, until the job is done. Returns what it has found
     /// before that.
     #[inline(never)]
-    fn look_beside(&self, latch: &impl Awaited) -> Option<JobRef> {
+    fn look_beside(&self, latch: &dyn Awaited) -> Option<JobRef> {
         let stack = &self.owner.stack;
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
@@ -218,14 +213,14 @@ impl Worker {
         stack.set_doing(Doing::Runs);
         if is_chosen {
             // There may be more of it, or this thread has no time for it now.
-            self.wake_one();
+            self.shared.wake_one(&*self.host);
         }
         found
     }
 
     /// Sleeps until the job is done, or there is something else to do. Returns whether it was
     /// chosen to look for work.
-    fn sleep(&self, latch: &impl Awaited) -> bool {
+    fn sleep(&self, latch: &dyn Awaited) -> bool {
         if self.is_isolated() {
             // It can do nothing for others.
             if latch.sleep(self.slot) {
@@ -248,8 +243,7 @@ impl Worker {
 
     /// Sleeps until it is woken. What the host has to run beside jobs may run meanwhile.
     fn rest(&self) {
-        let parker = &self.owner.parker;
-        self.host.rest(&mut || parker.park());
+        self.host.rest(&mut || self.owner.parker.park());
     }
 
     /// Runs `call`, which may block: other jobs go on meanwhile on another thread, if
@@ -289,7 +283,7 @@ impl Worker {
         self.share();
         let own = match self.is_isolated() {
             true => self.find_isolated(),
-            false => self.find_own().or_else(|| self.steal_of(self.index())),
+            false => self.find_own().or_else(|| self.own_slot().steal()),
         };
         own.map(|found| self.run_on_top(found)).is_some()
     }

@@ -40,7 +40,7 @@ impl<'fork> Branch<'fork> {
 /// causality violation), or an owner that sleeps for ever.
 #[test]
 fn each_branch_runs_once() {
-    Bound::preemptions(2, 35_000)
+    Bound::preemptions(2, 29_000)
         .outcomes("join: two forks and a thief", || {
             let shared = shared();
             let worker = registered(&shared);

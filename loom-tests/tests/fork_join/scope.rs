@@ -34,7 +34,7 @@ impl Mark {
 /// scope that ends before its jobs (a causality violation), or an owner that sleeps for ever.
 #[test]
 fn the_end_waits_for_all_jobs() {
-    Bound::preemptions(2, 1_500)
+    Bound::preemptions(2, 1_100)
         .outcomes("scope: two jobs and a thief", || {
             let shared = shared();
             let worker = registered(&shared);
@@ -58,7 +58,7 @@ fn the_end_waits_for_all_jobs() {
 /// scope ends between the two.
 #[test]
 fn a_job_may_spawn_another_one() {
-    Bound::preemptions(2, 3_400)
+    Bound::preemptions(2, 3_000)
         .outcomes("scope: a job of a job", || {
             let shared = shared();
             let worker = registered(&shared);
@@ -83,7 +83,7 @@ fn a_job_may_spawn_another_one() {
 /// the scope before the other job has ended (a causality violation), or does not arrive.
 #[test]
 fn a_panic_waits_for_the_other_job() {
-    Bound::preemptions(2, 1_500)
+    Bound::preemptions(2, 1_100)
         .outcomes("scope: a job that panics", || {
             let shared = shared();
             let worker = registered(&shared);

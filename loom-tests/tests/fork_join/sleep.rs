@@ -135,6 +135,25 @@ fn a_joiner_that_has_asked_is_answered() {
     );
 }
 
+/// Two threads: a joiner asks for what is spawned before it sleeps. The owner spawns twice, the
+/// second time into a deque that it may have for itself, and waits until somebody has run that. A
+/// failure: a job that nobody asks for, or is told of (a deadlock).
+#[test]
+fn a_joiner_is_told_of_what_is_spawned() {
+    beside_a_joiner(
+        "joiner: asleep beside a spawned job",
+        Bound::preemptions(1, 4_000),
+        |worker| {
+            worker.spawn(|_| ());
+            run_one(worker);
+            let ran = Parker::new();
+            let runner = ran.unparker();
+            worker.spawn(move |_| _ = runner.unpark());
+            ran.park();
+        },
+    );
+}
+
 /// Two threads: a joiner takes what the owner forks, perhaps before the owner has answered what was
 /// asked, asks again, and sleeps. The owner waits in a leaf until that has been run, and forks once
 /// more. A failure: a late answer, which takes the joiner's second request down and tells nobody (a

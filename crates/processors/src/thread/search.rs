@@ -71,12 +71,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;
         let local = shared.queues.local(permit);
-        let (mut spinner, mut mode) = if coordinator.control_word().active() == 1 {
-            (AdaptiveSpinner::none(), StealMode::Take)
-        } else {
-            let spinner = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
-            (spinner, StealMode::Spare)
-        };
+        let mut spinner = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
+        let mut mode = StealMode::Spare;
+        // One processor alone makes its tasks runnable itself, as a rule; jobs come from outside.
+        if Local::<T>::HAS_TASKS && coordinator.control_word().active() == 1 {
+            (spinner, mode) = (AdaptiveSpinner::none(), StealMode::Take);
+        }
         let mut has_spared = false;
         local.policy.begin_search();
         let found = loop {
