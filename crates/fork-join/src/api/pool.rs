@@ -257,6 +257,16 @@ impl Pool {
     /// Reports what each thread of the pool does that has begun. It stops no thread that works, so
     /// one that begins or ends jobs meanwhile may be shown in between; what hangs is shown as it
     /// is. Blocking for a moment beside a thread that begins or exits.
+    ///
+    /// ```
+    /// use filch_fork_join::{Doing, Pool};
+    ///
+    /// let pool = Pool::new(1)?;
+    /// let report = pool.install(|_| pool.report());
+    /// assert_eq!(report[0].doing, Doing::Runs);
+    /// assert!(report[0].jobs[0].contains("main"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn report(&self) -> Vec<ThreadReport> {
         self.shared.report()
     }

@@ -17,6 +17,30 @@ impl Pool {
     /// process may call [`join`](crate::join). Each scheduler has one such pool: a second call
     /// returns another reference to it.
     ///
+    /// ```
+    /// # use std::convert::Infallible;
+    /// # use std::sync::Arc;
+    /// use filch_fork_join::Pool;
+    /// use filch_processors::{Config, PoolHandle, Processors, Runner};
+    ///
+    /// # struct NoTasks;
+    /// # impl Runner<Infallible> for NoTasks {
+    /// #     type Scratch = ();
+    /// #     fn scratch(&self, _thread: usize) {}
+    /// #     fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, (): &mut ()) {
+    /// #         match task {}
+    /// #     }
+    /// # }
+    /// # let runner = Arc::new(NoTasks);
+    /// let processors = Processors::new(Config::default().processors(2))?;
+    /// let threads = Processors::start(&processors, runner)?;
+    /// let pool = Pool::on(&(processors.clone() as PoolHandle))?;
+    /// assert_eq!(pool.install(|worker| worker.join(|_| 3, |_| 4)), (3, 4));
+    /// processors.stop();
+    /// threads.join();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// * While a thread sleeps in the middle of a job, because a branch of it was stolen, another
     ///   one runs what waits, as in a [`blocking`](crate::Worker::blocking) call.
     /// * A job that has run for long while others wait makes way for them at its next fork or join:
