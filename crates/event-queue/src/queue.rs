@@ -37,6 +37,7 @@ use crate::producers::{Claim, Producers};
 /// process.events.close();
 /// assert_eq!(process.events.push(3).unwrap_err().into_inner(), 3);
 /// ```
+#[doc(alias = "mpsc")]
 pub struct EventQueue<T> {
     pub(crate) producers: Producers<T>,
     pub(crate) consumer: Consumer<T>,
