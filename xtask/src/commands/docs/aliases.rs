@@ -33,7 +33,7 @@ pub(super) fn page(files: &[PathBuf]) -> Result<String> {
          Go and Erlang search for, here and in the API documentation. Equal names are left out.\n"
     );
     for (name, rows) in crates {
-        write!(page, "\n## [filch-{name}](../crates/{name}/README.md)\n\n")?;
+        write!(page, "\n## filch-{name}\n\n")?;
         page = page + "| task | here | elsewhere |\n|---|---|---|\n" + &rows;
     }
     Ok(page)
