@@ -36,8 +36,7 @@ fn mdbook() -> Result<PathBuf> {
         println!("installing mdbook {VERSION} in {folder}: some minutes, once");
         let mut install = cargo();
         install
-            // Unoptimised: it builds one small book. Of its features, its server would be most of the
-            // work.
+            // Unoptimised: it builds one small book. Without its server, most of the work.
             .args(["install", "mdbook", "--version", VERSION, "--locked"])
             .args(["--no-default-features", "--features", "search"])
             .args(["--debug", "--root"])
