@@ -11,8 +11,8 @@ use crate::support::process::root;
 /// Of all pages together, `cargo xtask weigh` knows the most.
 const MOST_WORDS: &[(&str, usize)] = &[
     ("README.md", 900),
-    // To become 700 as soon as the longest has so few.
-    ("crates/*/README.md", 2600),
+    // To become 700: six are still above.
+    ("crates/*/README.md", 800),
     ("docs/correctness.md", 2000),
     ("docs/performance.md", 2500),
     ("docs/tour/deque.md", 2000),
