@@ -19,6 +19,7 @@ use filch_scheduler::{CommandError, Completion, Protocol};
 /// in its [`close`](filch_scheduler::Process::close): see the example `sockets` of this crate.
 /// Clones share the threads.
 #[derive(Debug, Clone)]
+#[doc(alias = "spawn_blocking")]
 pub struct BlockingThreads(Arc<BlockingPool>);
 
 impl BlockingThreads {

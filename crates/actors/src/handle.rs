@@ -103,6 +103,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// # Errors
     /// [`CallError`]. The call always returns when the process or the scheduler ends, in whatever
     /// way.
+    #[doc(alias = "gen_server")]
     fn call<R: Send + 'static>(
         &self,
         to: Pid,
@@ -157,6 +158,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// # Errors
     /// As [`submit`](Handle::submit) and
     /// [`ProcessHandle::join`](filch_scheduler::ProcessHandle::join).
+    #[doc(alias = "block_on")]
     fn execute(
         &self,
         process: impl Process<P> + 'static,
@@ -212,6 +214,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// [`SpawnError`], with the future, if the scheduler is shut down or full, or has no memory for
     /// one more process. (The box of a future of more than four words is not refused: see
     /// [`submit`](Handle::submit).)
+    #[doc(alias = "goroutine")]
     fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
     where
         F: Future + Send + 'static,
@@ -329,6 +332,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     ///
     /// # Errors
     /// [`GroupError`].
+    #[doc(alias = "pg")]
     fn join_group(&self, name: &str, pid: Pid) -> Result<(), GroupError> {
         registry::join(self.borrow(), name, pid)
     }

@@ -89,6 +89,7 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     /// the call while the step goes on. If the caller's thread takes this step, and the step then
     /// waits for something that the caller keeps until the call returns, a lock for instance, it
     /// waits for ever.
+    #[doc(alias = "reply")]
     fn answer<R: Send + 'static>(&mut self, caller: Caller<R>, answer: R) {
         self.borrow_mut().give_after_turn(caller.prepare(answer));
     }

@@ -19,6 +19,7 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
     /// Limits its mailbox to so many messages that were sent and not given to a step, exactly; one
     /// more is refused with [`Undelivered::Full`](filch_scheduler::Undelivered::Full). Other events
     /// are always accepted. Default: no limit. Senders pay a pin and a contended RMW more.
+    #[doc(alias = "bounded")]
     fn mailbox(self, messages: usize) -> Submission<'a, P, S> {
         self.mailbox_with(messages, WhenFull::Refuse)
     }
@@ -26,6 +27,7 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
     /// Gives it a name, before its `init` runs: see
     /// [`HandleExt::register`](crate::HandleExt::register). If a live process has that name, the
     /// submission is refused.
+    #[doc(alias = "register")]
     fn name(self, name: &'a str) -> Submission<'a, P, S> {
         let condition =
             move |scheduler: &_, pid| registry::register(scheduler, name, pid).map_err(Into::into);

@@ -136,6 +136,7 @@ pub trait TimersExt: Borrow<Timers> {
     ///
     /// # Errors
     /// [`NotSet::Closed`], with the message, if the timers are shut down.
+    #[doc(alias = "send_after")]
     fn send_at<P: Protocol>(
         &self,
         deadline: Instant,
@@ -166,6 +167,7 @@ pub trait TimersExt: Borrow<Timers> {
     /// # Errors
     /// [`NotSet::ZeroPeriod`], if the period is zero; [`NotSet::Closed`], if the timers are shut
     /// down. No message was made.
+    #[doc(alias = "send_interval")]
     fn interval<P: Protocol>(
         &self,
         period: Duration,

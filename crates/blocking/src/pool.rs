@@ -20,6 +20,7 @@ use crate::calls::{Calls, RunningCall};
 /// Dropping it drops the work that has not begun, and waits for nothing: running calls go on, and
 /// their threads exit when they return. To wait for them, and to learn which do not return, [shut
 /// it down](Self::shutdown).
+#[doc(alias = "spawn_blocking")]
 pub struct BlockingPool {
     shared: Arc<Shared>,
 }

@@ -112,6 +112,8 @@ impl<T> Stealer<T> {
     /// assert_eq!(own.stealer().steal(), Steal::Success(1));
     /// assert_eq!(own.pop(), Some(3));
     /// ```
+    #[doc(alias = "steal_batch")]
+    #[doc(alias = "steal_batch_with_limit")]
     pub fn steal_half_into(&self, into: &Worker<T>, limit: usize) -> Steal<T> {
         assert!(limit > 0, "a thief that may take nothing");
         let offer = match self.deque.observe() {

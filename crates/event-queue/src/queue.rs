@@ -9,7 +9,7 @@ use crate::position::Depth;
 use crate::producers::{Claim, Producers};
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
-/// decides by other means which thread consumes. [`channel`](crate::channel) is the safe pair of
+/// decides by other means which thread consumes. [`channel`](crate::channel()) is the safe pair of
 /// ends.
 ///
 /// Its drop drops the events that are in it, oldest first. If a destructor panics, the others still
@@ -37,6 +37,7 @@ use crate::producers::{Claim, Producers};
 /// process.events.close();
 /// assert_eq!(process.events.push(3).unwrap_err().into_inner(), 3);
 /// ```
+#[doc(alias = "mpsc")]
 pub struct EventQueue<T> {
     pub(crate) producers: Producers<T>,
     pub(crate) consumer: Consumer<T>,

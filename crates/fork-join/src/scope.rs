@@ -19,6 +19,7 @@ use crate::shared::Shared;
 use crate::worker::Worker;
 
 /// Jobs that may borrow what lives as long as `'scope`: see [`Worker::scope`].
+#[doc(alias = "WaitGroup")]
 pub struct Scope<'scope> {
     /// Lent by the caller of `run`, for as long as this is there.
     shared: &'scope Arc<Shared>,

@@ -79,11 +79,13 @@ impl Worker {
     }
 
     /// The number of its thread among those of the pool, from 0 on. No two have the same at a time.
+    #[doc(alias = "current_thread_index")]
     pub fn index(&self) -> usize {
         self.slot
     }
 
     /// Returns the most threads that the pool has had at a time, above each [index](Self::index).
+    #[doc(alias = "current_num_threads")]
     pub fn threads(&self) -> usize {
         self.shared.slot_count()
     }
@@ -252,6 +254,7 @@ impl Worker {
     ///
     /// # Panics
     /// If `call` does.
+    #[doc(alias = "block_in_place")]
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         // It spares a thief the heavy fence. A fork in the call is told of all the same: the thread
         // that takes this one's place asks this deque, too, before it sleeps.

@@ -45,6 +45,7 @@ const PAUSES: u32 = 511;
 /// assert_eq!(queue.pop(), Some("store"));
 /// assert_eq!(queue.pop(), None);
 /// ```
+#[doc(alias = "SegQueue")]
 pub struct Injector<T, const BLOCK: usize = DEFAULT_BLOCK> {
     /// The next slot that a consumer will claim. Never beyond `tail`.
     pub(crate) head: CachePadded<AtomicU64>,

@@ -36,6 +36,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     /// # Panics
     ///
     /// If `into` would hold 2²⁸ items. The whole batch is dropped then.
+    #[doc(alias = "steal_batch_and_pop")]
     pub fn pop_batch_into(&self, into: &Worker<T>, more: usize) -> Option<T> {
         let mut claim = self.claim(more.saturating_add(1))?;
         let first = claim.next();

@@ -41,6 +41,7 @@ pub enum Spin {
 /// # assert_eq!(item, 1);
 /// ```
 #[derive(Debug, Clone)]
+#[doc(alias = "Backoff")]
 pub struct AdaptiveSpinner {
     tight: u32,
     yielding: u32,

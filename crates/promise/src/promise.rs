@@ -33,6 +33,7 @@ unsafe impl<T: Send> Send for Promise<T> {}
 unsafe impl<T: Send> Sync for Promise<T> {}
 
 /// The two ends of a promise.
+#[doc(alias = "oneshot")]
 pub fn promise<T>() -> (Resolver<T>, Promised<T>) {
     let promise = Arc::new(Promise {
         state: AtomicU32::new(EMPTY),
@@ -47,6 +48,7 @@ pub fn promise<T>() -> (Resolver<T>, Promised<T>) {
 
 /// The end that gives the value. If it is dropped without giving one, the other end waits for ever.
 #[must_use = "the other end waits for ever"]
+#[doc(alias = "oneshot")]
 pub struct Resolver<T> {
     promise: Arc<Promise<T>>,
 }
@@ -159,6 +161,7 @@ impl Drop for DeferredWake {
 
 /// The end that awaits the value. Dropping it loses the value, and drops the waker.
 #[must_use = "a future does nothing unless it is awaited"]
+#[doc(alias = "oneshot")]
 pub struct Promised<T> {
     promise: Arc<Promise<T>>,
 }

@@ -57,6 +57,8 @@ impl<P: Protocol> Scheduler<P> {
 
 impl<P: Protocol> Builder<P> {
     /// Sets the number of workers, each with a thread. Default: the parallelism the system reports.
+    #[doc(alias = "worker_threads")]
+    #[doc(alias = "GOMAXPROCS")]
     pub fn workers(mut self, workers: usize) -> Self {
         self.processors = self.processors.processors(workers);
         self

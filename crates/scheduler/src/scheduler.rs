@@ -18,6 +18,7 @@ use crate::{CalledFromInside, Handle, Protocol, ShutdownReport};
 /// Dropping it is a [`shutdown`](Self::shutdown) without patience: it closes the live processes,
 /// which may take a moment, and blocks for three seconds at most, whatever the user's code does.
 /// Its report is lost.
+#[doc(alias = "Runtime")]
 pub struct Scheduler<P: Protocol> {
     /// `None` once it is shut down.
     pub(crate) running: Option<(Handle<P>, Machines, Left)>,

@@ -40,6 +40,7 @@ use crate::pages::{Make, Pages, Slot};
 /// assert_ne!(table.get(index).unwrap().generation.load(Ordering::Relaxed), stale);
 /// # Ok::<(), filch_slab::AllocateError>(())
 /// ```
+#[doc(alias = "SlotMap")]
 pub struct Slab<T> {
     pages: Pages<T>,
     limit: u32,

@@ -20,6 +20,7 @@ use crate::settings::{Restart, Shutdown};
 ///
 /// Each process has the name in the [scheduler](Handle::whereis), too. By default a child is
 /// [permanent](Restart::Permanent), and given five seconds to end.
+#[doc(alias = "child_spec")]
 pub struct Child<P: Protocol>(pub(crate) Spec<Maker<P>>);
 
 /// The address of a supervisor's mail.

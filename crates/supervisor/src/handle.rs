@@ -51,6 +51,7 @@ impl<P: Protocol> SupervisorHandle<P> {
     ///
     /// # Errors
     /// [`ChildError::Unknown`], [`ChildError::Stopping`].
+    #[doc(alias = "terminate_child")]
     pub fn end_child(&self, child: impl Into<ChildRef>) -> Answer<ChildId, ChildError> {
         let child = child.into();
         self.ask(|reply| Mail::Change(Change::End, child, reply))
@@ -82,6 +83,7 @@ impl<P: Protocol> SupervisorHandle<P> {
     ///
     /// # Errors
     /// [`ChildError::Stopping`], if it has ended.
+    #[doc(alias = "which_children")]
     pub fn children(&self) -> Answer<Vec<ChildInfo>, ChildError> {
         self.ask(Mail::List)
     }

@@ -41,6 +41,7 @@ pub enum Shutdown {
     /// Asks it, and terminates it if it has not ended after that long.
     After(Duration),
     /// Terminates it without asking.
+    #[doc(alias = "brutal_kill")]
     AtOnce,
     /// Asks it, and waits as long as it takes. For supervisors: their children have limits of their
     /// own.
@@ -58,13 +59,18 @@ impl Default for Shutdown {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     /// The failed one.
+    #[doc(alias = "one_for_one")]
     OneForOne,
     /// All of them: each depends on each.
+    #[doc(alias = "one_for_all")]
     OneForAll,
     /// The failed one and those started after it: each depends on those before it.
+    #[doc(alias = "rest_for_one")]
     RestForOne,
     /// The failed one. For many children of one kind, which come and go: one that has ended without
     /// a restart is deleted, and at the end all are asked at once. (OTP: `simple_one_for_one`.)
+    #[doc(alias = "simple_one_for_one")]
+    #[doc(alias = "DynamicSupervisor")]
     Dynamic,
 }
 

@@ -42,6 +42,7 @@ impl<P: Protocol> Supervisor<P> {
 
     /// Sets how many failures of children it survives within any such period. At one more failure
     /// it ends all of them, and itself.
+    #[doc(alias = "max_restarts")]
     pub fn intensity(mut self, failures: usize, period: Duration) -> Self {
         self.rules.intensity = Intensity {
             restarts: failures,

@@ -112,6 +112,7 @@ impl Exploration {
 ///
 /// # Panics
 /// If the test fails under one.
+#[doc(alias = "Concuerror")]
 pub fn explore(schedules: usize, test: impl Fn() + Send + Sync + 'static) {
     Exploration::new(schedules).run(test);
 }

@@ -34,6 +34,7 @@ use crate::clock::{Alarm, Clock, Ticks};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
+#[doc(alias = "start_paused")]
 pub struct FakeClock {
     shared: Arc<Shared>,
 }

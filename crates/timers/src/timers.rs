@@ -94,6 +94,7 @@ impl Timers {
     ///
     /// # Errors
     /// As [`call_at`](Self::call_at).
+    #[doc(alias = "AfterFunc")]
     pub fn call_after<F>(&self, delay: Duration, call: F) -> Result<TimerKey, NotSet<F>>
     where
         F: FnOnce() + Send + 'static,
@@ -134,6 +135,7 @@ impl Timers {
     ///
     /// # Errors
     /// [`NotSet::ZeroPeriod`], with the call, if the period is zero; [`NotSet::Closed`].
+    #[doc(alias = "Ticker")]
     pub fn call_every<F>(&self, period: Duration, call: F) -> Result<TimerKey, NotSet<F>>
     where
         F: FnMut() -> bool + Send + 'static,
@@ -161,6 +163,7 @@ impl Timers {
     /// of other timers names none of these.
     ///
     /// Takes the timers' lock: O(1).
+    #[doc(alias = "cancel_timer")]
     pub fn cancel(&self, key: TimerKey) -> bool {
         self.service.cancel(key)
     }

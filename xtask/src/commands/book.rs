@@ -29,17 +29,17 @@ fn is_warning(line: &str) -> bool {
 
 /// The program, which is installed by the first call.
 fn mdbook() -> Result<PathBuf> {
-    let place = target_directory("tools").join(format!("mdbook-{VERSION}"));
+    let place = target_directory("tools").join(format!("mdbook-{VERSION}-search"));
     let program = place.join("bin/mdbook");
     if !program.exists() {
         let folder = place.display();
         println!("installing mdbook {VERSION} in {folder}: some minutes, once");
         let mut install = cargo();
         install
-            // Unoptimised: it builds one small book. Without its server and its search, which would
-            // be most of the work.
+            // Unoptimised: it builds one small book. Without its server, most of the work.
             .args(["install", "mdbook", "--version", VERSION, "--locked"])
-            .args(["--no-default-features", "--debug", "--root"])
+            .args(["--no-default-features", "--features", "search"])
+            .args(["--debug", "--root"])
             .arg(&place)
             .env("CARGO_TARGET_DIR", place.join("build"))
             .env("CARGO_PROFILE_DEV_DEBUG", "0");

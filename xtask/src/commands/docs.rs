@@ -1,5 +1,6 @@
 //! `cargo xtask docs`: writes into the pages what is made from the code.
 
+mod aliases;
 mod rows;
 mod snippets;
 
@@ -27,7 +28,10 @@ pub(crate) fn run() -> Result<ExitCode> {
 pub(crate) fn stale() -> Result<Vec<(PathBuf, String)>> {
     let files = known_files()?;
     let read = |file: &PathBuf| fs::read_to_string(root().join(file));
-    let mut pages = vec![(PathBuf::from(rows::PAGE), rows::page(&files)?)];
+    let mut pages = vec![
+        (PathBuf::from(aliases::PAGE), aliases::page(&files)?),
+        (PathBuf::from(rows::PAGE), rows::page(&files)?),
+    ];
     let is_page = |file: &&PathBuf| file.extension().and_then(OsStr::to_str) == Some("md");
     for file in files.iter().filter(is_page) {
         let text = read(file)?;

@@ -4,6 +4,7 @@ mod circles;
 mod layers;
 mod links;
 mod names;
+mod pages;
 mod text;
 mod unsafety;
 

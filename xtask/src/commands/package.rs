@@ -29,6 +29,37 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
     });
     stages.run("packages' own tests, outside of the workspace", test);
     stages.run("packages that a user locks", || check_locked(workspace));
+    stages.run("the first line of the README, by git", from_git);
+}
+
+/// Adds our packages to a fresh one as the README has it, from a clone in place of the forge, and
+/// runs what it shows. What is not committed is not there.
+fn from_git() -> Result<Tally> {
+    let place = target_directory(PLACE).join("from-git");
+    fresh_folder(&place)?;
+    let user = Tree {
+        root: place.join("user"),
+        target: target_directory("publish"),
+    };
+    let clone = place.join("clone");
+    let mut git = Command::new("git");
+    git.args(["clone", "--quiet"]).arg(root()).arg(&clone);
+    let (cloned, _) = tee(&mut git)?;
+    let program = fs::read_to_string(root().join("crates/filch/examples/readme.rs"))?;
+    fs::create_dir_all(user.root.join("src"))?;
+    fs::write(user.root.join("src/main.rs"), program)?;
+    let manifest = "[package]\nname = \"user\"\nedition = \"2024\"\n\n[workspace]\n";
+    fs::write(user.root.join("Cargo.toml"), manifest)?;
+    let address = format!("file://{}", clone.display());
+    let mut tally = Tally::of(cloned.success());
+    for arguments in [
+        &["add", "filch-deque", "--git", &address][..],
+        &["add", "filch", "--git", &address],
+        &["run", "--quiet"],
+    ] {
+        tally += Tally::of(runs_without_a_warning(user.cargo().args(arguments))?);
+    }
+    Ok(tally)
 }
 
 /// The most packages that somebody locks who depends on one of ours without its features, that

@@ -99,15 +99,15 @@ fn rooms(listed: &str, read: impl Fn(&str) -> String) -> Rooms {
 }
 
 /// The words of a page that somebody wrote: no code, no page that a program made, and nothing
-/// between `<!-- table: … -->` and `<!-- end -->`.
-fn words(page: &str) -> usize {
+/// between `<!-- table: … -->` and `<!-- end … -->`.
+pub(crate) fn words(page: &str) -> usize {
     if page.contains(MADE) {
         return 0;
     }
     let (mut words, mut in_fence, mut is_made) = (0, false, false);
     for line in page.lines() {
         in_fence ^= line.trim_start().starts_with("```");
-        is_made = (is_made || line.starts_with("<!-- table: ")) && line != "<!-- end -->";
+        is_made = (is_made || line.starts_with("<!-- table: ")) && !line.starts_with("<!-- end");
         if !in_fence && !is_made && !line.starts_with("<!--") {
             words += line.split_whitespace().count();
         }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn words_are_those_that_somebody_wrote() {
         let page = "# Two words\n\n```rust\nlet code = 1;\n```\n<!-- table: x -->\n\n\
-                    | a | b |\n<!-- end -->\nThree more words\n";
+                    | a | b |\n<!-- end of table -->\nThree more words\n";
         assert_eq!(words(page), 7);
         assert_eq!(words("One <!-- Made by `cargo xtask docs` -->\n"), 0);
     }

@@ -62,6 +62,10 @@ impl Stages {
             if CHECKERS.contains(&place) {
                 flags += &format!(" --cfg {place}");
             }
+            if arguments.ends_with("--document-private-items") {
+                // Inside of a crate there are shorter paths to what its users see.
+                flags += " -A rustdoc::redundant_explicit_links";
+            }
             match arguments.split(' ').next() {
                 Some("test") => self.run(name, || tests(&mut cargo)),
                 Some("clippy") => self.check(name, cargo.args(["--", "-D", "warnings"])),

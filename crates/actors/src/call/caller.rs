@@ -31,6 +31,7 @@ use crate::CallError;
 /// }
 /// ```
 #[must_use = "dropping it fails the call"]
+#[doc(alias = "oneshot")]
 pub struct Caller<R: 'static>(Waits<R>);
 
 /// The waiter for the answer.
@@ -112,6 +113,7 @@ impl<R: Send + 'static> Caller<R> {
     ///
     /// All acts of this thread before happen before the return of a [call](crate::HandleExt::call),
     /// before an [`Answer`] is seen, and before the step of a process that called.
+    #[doc(alias = "reply")]
     pub fn answer(self, answer: R) {
         // An answer whose caller has gone is dropped there: that is user code.
         drop_contained(self.prepare(answer));

@@ -21,6 +21,7 @@ use crate::mailbox::drop_oldest::{DropOldestMailbox, Sender, is_message, tell};
 ///
 /// Events wait here until the function reads them. With a [limit](crate::SubmissionExt::mailbox), a
 /// message takes its room until it has been read.
+#[doc(alias = "mpsc")]
 pub struct Inbox<P: Protocol> {
     handle: Handle<P>,
     pid: Pid,
@@ -177,6 +178,8 @@ impl<P: Protocol> Inbox<P> {
 
     /// Waits for the next event. There is always one more: the shutdown sends a
     /// [`Cancel`](Event::Cancel). Dropping the future while it waits loses no event.
+    #[doc(alias = "recv")]
+    #[doc(alias = "receive")]
     pub async fn next(&mut self) -> Event<P> {
         poll_fn(|context| self.poll_next(context)).await
     }
@@ -212,6 +215,7 @@ impl<P: Protocol> Inbox<P> {
     }
 
     /// Returns the next event, if it has come. Never waits.
+    #[doc(alias = "try_recv")]
     pub fn try_next(&mut self) -> Option<Event<P>> {
         let taken = self.taken.pop_front().map(|event| (event, None));
         let next = taken.or_else(|| self.mail.next(&mut self.taken))?;

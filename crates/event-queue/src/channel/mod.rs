@@ -23,6 +23,9 @@ use self::shared::Shared;
 /// The queue is freed with its last end. The receiver closes it when dropped. The last sender does
 /// not: the receiver can [make](Receiver::sender) another one. But a receiver that waits is told,
 /// as nothing can come while it does.
+#[doc(alias = "mpsc")]
+#[doc(alias = "unbounded")]
+#[doc(alias = "unbounded_channel")]
 pub fn channel<T: Send>() -> (Sender<T>, Receiver<T>) {
     let receiver = Receiver::new(Arc::new(Shared::new()));
     (receiver.sender(), receiver)

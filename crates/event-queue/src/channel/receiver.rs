@@ -27,6 +27,7 @@ use crate::scan::Scan;
 /// Its drop closes the queue and drops the events that are in it. An event whose push is under way
 /// at that moment is dropped with the last sender. Destructors that panic do so as in the drop of
 /// an [`EventQueue`](crate::EventQueue).
+#[doc(alias = "UnboundedReceiver")]
 pub struct Receiver<T> {
     pub(super) shared: Arc<Shared<T>>,
     delay: AdaptiveDelay,
@@ -172,6 +173,7 @@ impl<T: Send> Receiver<T> {
 
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
     /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
+    #[doc(alias = "recv_many")]
     pub fn drain(&mut self, mut sink: impl FnMut(T)) -> usize {
         let mut moved = 0;
         self.scan = None;

@@ -9,6 +9,7 @@ use crate::position::Depth;
 use crate::queue::PushError;
 
 /// The producers' end, for one life of the queue: any number of clones, on any threads.
+#[doc(alias = "UnboundedSender")]
 pub struct Sender<T> {
     pub(super) shared: Arc<Shared<T>>,
     generation: u32,

@@ -17,6 +17,7 @@ pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type OnPanic = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
 /// The settings of a pool: its threads, and what they do.
+#[doc(alias = "ThreadPoolBuilder")]
 pub struct Config {
     threads: Option<usize>,
     blocking_threads: usize,
@@ -55,6 +56,7 @@ impl Default for Config {
 impl Config {
     /// Sets the number of threads that run jobs at a time. Default: the system's parallelism.
     #[must_use]
+    #[doc(alias = "num_threads")]
     pub fn threads(mut self, count: usize) -> Self {
         self.threads = Some(count);
         self.saying_threads()
@@ -113,6 +115,7 @@ impl Config {
     /// Makes the thread that starts the pool one of its own, with index 0. It runs jobs while it
     /// waits in a `join`, a scope or a `yield_now`, and stays in this pool until it exits.
     #[must_use]
+    #[doc(alias = "use_current_thread")]
     pub fn with_caller(mut self) -> Self {
         self.takes_caller = true;
         self.saying_threads()
@@ -122,6 +125,7 @@ impl Config {
     /// pool waits for that; [`resize`](crate::Pool::resize) does. A panic is told to
     /// [`on_panic`](Self::on_panic), and the thread goes on.
     #[must_use]
+    #[doc(alias = "start_handler")]
     pub fn on_start(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(call));
         self.saying_threads()
@@ -130,6 +134,7 @@ impl Config {
     /// Called on each thread that exits, with the index of its worker, after its last job. A panic
     /// is told to [`on_panic`](Self::on_panic).
     #[must_use]
+    #[doc(alias = "exit_handler")]
     pub fn on_exit(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_exit = Some(Box::new(call));
         self.saying_threads()
@@ -139,6 +144,7 @@ impl Config {
     /// scope, or of [`on_start`](Self::on_start) or [`on_exit`](Self::on_exit). A panic in there is
     /// contained. Default: what it said is dropped; the panic hook has shown it.
     #[must_use]
+    #[doc(alias = "panic_handler")]
     pub fn on_panic(mut self, call: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
         self.on_panic = Some(Box::new(call));
         self

@@ -29,6 +29,7 @@ impl Pool {
     ///
     /// # Errors
     /// This pool, if there is one already.
+    #[doc(alias = "build_global")]
     pub fn set_global(self) -> Result<(), Self> {
         GLOBAL.set(self)
     }

@@ -24,6 +24,7 @@ type Started = Result<Machines, PoolError>;
 /// A pool of threads that run jobs.
 ///
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
+#[doc(alias = "ThreadPool")]
 pub struct Pool {
     pub(crate) shared: Arc<Shared>,
     /// Kept for those that come from outside.

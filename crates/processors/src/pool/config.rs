@@ -45,6 +45,7 @@ impl Default for Config {
 impl Config {
     /// The number of processors to begin with. Default: the parallelism that the system reports.
     #[must_use]
+    #[doc(alias = "GOMAXPROCS")]
     pub fn processors(mut self, count: usize) -> Self {
         self.processors = Some(count);
         self
@@ -67,6 +68,7 @@ impl Config {
     /// there can be: with that many the system's own limits are seldom met, and more calls than
     /// that are better queued.
     #[must_use]
+    #[doc(alias = "SetMaxThreads")]
     pub fn thread_limit(mut self, threads: usize) -> Self {
         self.thread_limit = Some(threads);
         self
@@ -114,6 +116,7 @@ impl Config {
     /// shortens the wait where such a task at last takes long. The system's timers may add to it.
     /// Zero: no processor is watched. More than a second is a second. Default: 50 µs.
     #[must_use]
+    #[doc(alias = "sysmon")]
     pub fn watch_interval(mut self, interval: Duration) -> Self {
         self.watch_interval = interval.min(MAX_WATCH_INTERVAL);
         self

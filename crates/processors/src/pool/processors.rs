@@ -21,6 +21,7 @@ use crate::stats::{ProcessorStats, Progress};
 
 /// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
 /// run on them. All that a thread did before it made a task runnable happens before the task runs.
+#[doc(alias = "ThreadPool")]
 pub struct Processors<T> {
     pub(crate) shared: Shared<T>,
     pub(crate) config: Config,

@@ -27,6 +27,7 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// Costs about two short locks and two compare-and-swaps when nothing else wants to run, and a
     /// thread's wake-up when something does. Not worth it for less than some ten microseconds.
+    #[doc(alias = "block_in_place")]
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         let left = current::with_current(&self.shared, |current| self.leave(current));
         // Lazily: an `Away` that is made comes back.

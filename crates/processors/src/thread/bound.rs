@@ -18,6 +18,7 @@ use crate::thread::machine::Machine;
 /// is an ordinary thread, and a task that still names it runs on whichever thread finds it. Nothing
 /// is lost.
 #[must_use = "a thread that is released at once runs nothing"]
+#[doc(alias = "LockOSThread")]
 pub struct BoundThread<T: Send + 'static> {
     pool: Arc<Processors<T>>,
     id: BoundId,

@@ -196,6 +196,7 @@ impl<T: Send + 'static> Processors<T> {
     /// # Errors
     /// [`PoolError`], but no thread is refused here. The number is unchanged, unless the limit of
     /// threads is reached: then it is as large as possible.
+    #[doc(alias = "GOMAXPROCS")]
     pub fn resize(&self, count: usize) -> Result<usize, PoolError> {
         let max = self.max_count();
         if count == 0 {

@@ -23,6 +23,7 @@ impl<P: Protocol> Handle<P> {
     /// [`SendError`], with the message, if the process has ended or never was, or its mailbox is
     /// full, or it is a future, or it lives on a node that is not connected; or the error of that
     /// node's receiver.
+    #[doc(alias = "cast")]
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         self.send_and(to, message, move |slot| self.enqueue(slot))
     }

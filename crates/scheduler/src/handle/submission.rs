@@ -88,6 +88,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// Lets it survive the end of a process that it is [linked](Handle::link) to: any end, even a
     /// normal one, is an [`Event::Exited`](crate::Event::Exited) for it.
+    #[doc(alias = "trap_exit")]
     pub fn trap_exits(mut self) -> Self {
         self.placement.kind |= TRAP_EXITS;
         self
@@ -120,6 +121,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// Links it to `other`, as [`Handle::link`] does: if `other` has ended, it ends, too, after it
     /// has started. May be called for several.
+    #[doc(alias = "spawn_link")]
     pub fn linked_to(mut self, other: Pid) -> Self {
         self.watches.push((WatchKind::Link, other));
         self

@@ -38,6 +38,7 @@ impl<P: Protocol> Handle<P> {
     /// global queue. Without memory for small pieces the program aborts, as everywhere in Rust: for
     /// the box of a process of more than four words, and of any that is handed back, unless it came
     /// in a box; and for a block of the run queue for a process that is woken.
+    #[doc(alias = "spawn")]
     pub fn submit(
         &self,
         process: impl Process<P> + 'static,

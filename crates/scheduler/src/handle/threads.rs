@@ -46,6 +46,7 @@ impl<P: Protocol> Handle<P> {
     /// scheduler shuts down, `call` keeps the worker. Therefore it must not wait for another
     /// process of the same scheduler. Worth it from some ten microseconds on. A panic in `call`
     /// goes on through the step.
+    #[doc(alias = "block_in_place")]
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         self.shared().processors.blocking(call)
     }
@@ -67,6 +68,7 @@ impl<P: Protocol> Handle<P> {
     /// [`PoolError`]: zero, more than [the
     /// most](filch_processors::Config::max_processors), or after the shutdown; or the system has
     /// refused a thread, and there are as many workers as it gave.
+    #[doc(alias = "GOMAXPROCS")]
     pub fn set_workers(&self, workers: usize) -> Result<usize, PoolError> {
         self.shared().processors.resize(workers)
     }

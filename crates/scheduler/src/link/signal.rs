@@ -17,6 +17,7 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// [`NoSuchProcess`] if it has ended already, or never was.
+    #[doc(alias = "kill")]
     pub fn terminate(&self, pid: Pid) -> Result<(), NoSuchProcess> {
         let process = self.pin(pid).ok_or(NoSuchProcess { pid })?;
         let slot = process.slot();
@@ -56,6 +57,8 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// [`NoSuchProcess`] if it has ended already, or never was.
+    #[doc(alias = "exit")]
+    #[doc(alias = "CancellationToken")]
     pub fn cancel(&self, pid: Pid, reason: &str) -> Result<(), NoSuchProcess> {
         self.ask_to_end(pid, Cancel::asked(reason, None))
     }

@@ -82,6 +82,7 @@ impl Watch {
     /// it was in time: no process had been found over. Wait-free.
     ///
     /// A watched process is not woken for it, and forgets it when other watches are added.
+    #[doc(alias = "demonitor")]
     pub fn cancel(&self) -> bool {
         // ORDERING: Relaxed: for the process that is not to be told, see `state`.
         let in_time = self.0.state.swap(CANCELLED, Ordering::Relaxed) == ARMED;

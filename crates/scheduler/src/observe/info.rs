@@ -142,6 +142,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Returns the state of each live process; those that come and go meanwhile may be missing.
+    #[doc(alias = "processes")]
     pub fn list(&self) -> Vec<ProcessInfo> {
         let processes = self.pin_all();
         let mut list: Vec<_> = processes.map(|one| self.look_at(one.slot())).collect();
@@ -150,6 +151,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Returns the state of the process `pid`, if it lives. Looks at all names of processes.
+    #[doc(alias = "process_info")]
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.pin(pid)?;
         (process.is_live()).then(|| self.look_at_one(process.slot()))

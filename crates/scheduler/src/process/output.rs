@@ -130,6 +130,7 @@ impl<P: Protocol> StepOutput<P> {
     /// says [`wait`](Self::wait). [`ProcessInfo::empty_steps`](crate::ProcessInfo::empty_steps) and
     /// the worker's count such steps. (In this scheduler's original, a process that yields commands
     /// always waits for them.)
+    #[doc(alias = "yield_now")]
     pub fn go_on(&mut self) {
         self.say(Status::Continue);
     }
@@ -186,6 +187,7 @@ impl<P: Protocol> StepOutput<P> {
     /// carries the old version's state; and the old one is closed. Else as
     /// [`Handle::upgrade`](crate::Handle::upgrade). The new version's first step comes after the
     /// other runnable processes, and may have no events.
+    #[doc(alias = "code_change")]
     pub fn upgrade(&mut self, process: impl Process<P> + 'static, method: &str, input: P::Input) {
         let successor = Successor::new(Box::new(process), method, input);
         self.say(Status::Upgrade(successor));

@@ -15,6 +15,9 @@ use crate::{Context, Events, ExitReason, Protocol, StepOutput};
 ///
 /// Each life ends with exactly one [`close`](Self::close): after `done`, an error, a panic, a
 /// refused `init`, or a shutdown. A panic in any of the three methods ends this process alone.
+#[doc(alias = "Actor")]
+#[doc(alias = "gen_server")]
+#[doc(alias = "GenServer")]
 pub trait Process<P: Protocol>: Send {
     /// Prepares the process to run from the entry point `method`. Runs on the submitting thread.
     ///
@@ -48,6 +51,7 @@ pub trait Process<P: Protocol>: Send {
     /// example `sockets` of `filch-actors`.
     ///
     /// A process that must be told of this end [watches](crate::Handle::monitor) this process.
+    #[doc(alias = "terminate")]
     fn close(&mut self, _reason: &ExitReason) {}
 
     /// Returns its name in reports: see [`Builder::observer`](crate::Builder::observer).

@@ -13,6 +13,7 @@ use std::fmt;
 /// This holds while the program runs. When it starts again, it counts from 0 again, and its
 /// processes get names that other programs may still know, unless it starts as another [`Node`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[doc(alias = "Addr")]
 pub struct Pid {
     /// Node and table in one word, to compare both at once.
     pub(crate) origin: u64,

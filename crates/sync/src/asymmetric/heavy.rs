@@ -88,6 +88,7 @@ pub fn heavy_fences() -> u64 {
 ///
 /// [`Refused`], if none is available. A process passes at most 1 000 a second: each stops all its
 /// threads for a moment.
+#[doc(alias = "membarrier")]
 pub fn heavy() -> Result<(), Refused> {
     if !is_available() {
         return Err(Refused::ForGood);

@@ -1,7 +1,7 @@
 //! A pair of fences: the common side's costs nothing.
 //!
 //! Let two threads each store to one word, pass a fence, and load the other's word. At least one of
-//! them loads what the other stored if one fence is [`heavy`] and the other [`light`], or if both
+//! them loads what the other stored if one fence is [`heavy()`] and the other [`light`], or if both
 //! are heavy; two light ones guarantee nothing.
 //!
 //! The light fence is no instruction: it only keeps the compiler from moving the load before the

@@ -31,10 +31,9 @@ impl Names {
             let text = fs::read_to_string(root().join(file)).unwrap_or_default();
             if file == FOREIGN {
                 names.foreign = text.split_whitespace().map(str::to_owned).collect();
-                continue;
             }
             let is_of = |extension: &&str| file.extension().is_some_and(|own| own == *extension);
-            let is_code = !["md", "json", "lock"].iter().any(is_of);
+            let is_code = !["md", "json", "lock", "txt"].iter().any(is_of);
             names.add(file, if is_code { &text } else { "" });
         }
         names
@@ -54,6 +53,7 @@ impl Names {
     pub(super) fn check(&self, file: &Path, text: &str) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         let is_past = file == PAST;
+        let is_page = file.extension().is_some_and(|extension| extension == "md");
         // True if the line before ends inside of a pair of marks.
         let mut is_inside = false;
         for (index, line) in text.lines().enumerate().filter(|_| !is_past) {
@@ -63,7 +63,8 @@ impl Names {
             let (marked, _) = line.rsplit_once('`').unwrap_or_default();
             let first = 1 + usize::from(is_inside);
             let cited = marked.split('`').skip(first).step_by(2);
-            for name in cited.filter(|name| is_name(name) && !self.has(name)) {
+            let ours = cited.filter(|name| is_name(name) || is_page && is_path(name));
+            for name in ours.filter(|name| !self.has(name)) {
                 found.push((index + 1, format!("`{name}` is nowhere in the code")));
             }
             is_inside ^= line.matches('`').count() % 2 == 1 && !prose.starts_with("```");
@@ -75,8 +76,9 @@ impl Names {
         if self.foreign.contains(name.trim_end_matches("()")) {
             return true;
         }
-        if name.ends_with(".rs") {
-            return self.files.iter().any(|file| file.ends_with(name));
+        if is_path(name) || name.ends_with(".rs") {
+            let mut places = self.files.iter().flat_map(|file| file.ancestors());
+            return places.any(|place| place.ends_with(name));
         }
         let all: Option<Vec<_>> = words(name).map(|word| self.words.get(word)).collect();
         let all = all.unwrap_or_default();
@@ -99,6 +101,19 @@ fn is_name(text: &str) -> bool {
     }
     let is_word = letters.all(|letter| letter.is_alphanumeric() || ":_".contains(letter));
     is_word && (text.contains("::") || text.contains('_'))
+}
+
+/// Tells the paths of files and folders of ours: no others begin at the root, or stand for many.
+fn is_path(text: &str) -> bool {
+    let endings = [".rs", ".md", ".toml", ".yml", ".css"];
+    let is_placeholder = |part: &str| part.chars().all(|of| of.is_uppercase() || of == '-');
+    let mut letters = text.chars();
+    letters.all(|letter| letter.is_alphanumeric() || "/-._".contains(letter))
+        && !text.starts_with(['/', '.'])
+        && (text.contains('/') || endings.iter().any(|end| text.ends_with(end)))
+        && !text
+            .split('/')
+            .any(|part| !part.is_empty() && is_placeholder(part))
 }
 
 #[cfg(test)]
@@ -143,7 +158,8 @@ mod tests {
     #[test]
     fn the_words_of_a_path_are_in_one_file() {
         let page = "`Top::read_it`, `deque::two_thieves::each_has_one`, `top.rs`, `src/top.rs`\n\
-                    `Top::each_has_one`\n`tests/top.r\u{73}`\n`injector::each_has_one`";
-        assert_eq!(lines(page), [2, 3, 4]);
+                    `Top::each_has_one`\n`tests/top.r\u{73}`\n`injector::each_has_one`\n\
+                    `deque/src`, `src/`, `/dev`, `results/NAME`\n`deque/top`, `new.toml`";
+        assert_eq!(lines(page), [2, 3, 4, 6, 6]);
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::names::Names;
-use super::{Finding, links};
+use super::{Finding, links, pages};
 use crate::support::Result;
 use crate::support::code::{begins_tests, contains_word, is_for_tests, note_above};
 use crate::support::process::root;
@@ -119,6 +119,7 @@ fn check_page(file: &Path, text: &str) -> Result<Found> {
         in_fence || is_row(line) || words.any(|word| word > COLUMNS - 10)
     });
     found.extend(links::check(file, text));
+    found.extend(pages::check(file, text)?);
     if let Ok(page) = file.strip_prefix("docs")
         && file != Path::new(SUMMARY)
     {
