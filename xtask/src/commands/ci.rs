@@ -94,7 +94,7 @@ clippy, as shuttle sees it | shuttle | clippy -p shuttle-tests -p filch-testing 
 the facade, beside somebody else's models | loom | test -p filch --test one_pool
 documentation | | doc --workspace --no-deps --exclude loom-tests --exclude shuttle-tests
 documentation, of private items too | private | doc --workspace --no-deps --exclude loom-tests \
-    --exclude shuttle-tests --exclude filch-fork-join --document-private-items
+    --exclude shuttle-tests --document-private-items
 documentation of the models' harness | loom | doc -p loom-tests --no-deps
 documentation of the schedules' harness | shuttle | doc -p shuttle-tests --no-deps
 ";

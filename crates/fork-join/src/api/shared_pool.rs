@@ -14,7 +14,7 @@ use crate::shared::Host;
 impl Pool {
     /// Returns the pool on the threads of a scheduler, which run jobs beside what they run anyway:
     /// behind it, but not never. Code that runs on these threads finds this pool by itself: a
-    /// process may call [`join`](crate::join). Each scheduler has one such pool: a second call
+    /// process may call [`join`](crate::join()). Each scheduler has one such pool: a second call
     /// returns another reference to it.
     ///
     /// ```
