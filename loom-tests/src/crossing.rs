@@ -1,7 +1,8 @@
 //! A place where loom tries schedules that it would leave out.
 
 use filch_sync::Arc;
-use filch_sync::atomic::{AtomicU32, Ordering};
+// Not filch's: a pass is nothing that a table would show.
+use loom::sync::atomic::{AtomicU32, Ordering};
 
 /// A place at which loom considers every order of the threads that pass it.
 ///

@@ -4,23 +4,26 @@
 //! that cut the search short, a model with one thread. [`Bound::check`] therefore counts and prints
 //! executions, and fails if there was a single one or fewer than the model's author saw.
 //! [`Bound::refute`] is its mirror: the checker must catch a deliberately broken algorithm.
-//! [`Outcomes`] collects the results of executions, so that a model can say which are possible, and
-//! that each was reached. [`beside`] and [`tell`] start a model's threads; [`Crossing`] adds
-//! schedules that loom leaves out.
+//! An execution that fails is printed as a table. [`Outcomes`] collects the results of executions,
+//! so that a model can say which are possible, and that each was reached. [`beside`] and [`tell`]
+//! start a model's threads; [`Crossing`] adds schedules that loom leaves out.
 //!
 //! Run the models with `cargo xtask loom`; without `--cfg loom` this package is empty.
 #![cfg(loom)]
 
 mod awake;
+mod columns;
 mod crossing;
 mod outcomes;
+mod replay;
+mod source;
 mod threads;
 mod trace;
 
 use std::any::Any;
 use std::fmt::Debug;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -155,6 +158,7 @@ impl Bound {
             resume_unwind(panic);
         }
         bound.report("holds", claim, executions, explored.elapsed);
+        trace::SOUND.set(claim.to_owned());
         assert!(
             executions > 1,
             "one execution only: the model has no race in it"
@@ -172,9 +176,19 @@ impl Bound {
     /// `symptom` is a part of the failing execution's panic message, so that the bug is caught for
     /// the reason that its author gives, and not because the model itself is broken. A sound twin
     /// of the model, explored by [`check`](Self::check), says the rest. The number of executions is
-    /// reported and not judged: of the bound, only the preemptions count here.
-    pub fn refute(self, claim: &str, symptom: &str, model: impl Fn() + Send + Sync + 'static) {
+    /// reported and not judged: of the bound, only the preemptions count here. Returns the table of
+    /// the execution, as it stands in docs/counter-examples.
+    #[track_caller]
+    pub fn refute(
+        self,
+        claim: &str,
+        symptom: &str,
+        model: impl Fn() + Send + Sync + 'static,
+    ) -> String {
+        let place = Location::caller();
+        trace::EXPECTED.set(Some(Vec::new()));
         let explored = explore(&[self], model);
+        let steps = trace::EXPECTED.take().unwrap_or_default();
         let executions = explored.executions;
         let Err(panic) = explored.verdict else {
             panic!("{executions} executions and the known bug was not caught: {claim}");
@@ -186,10 +200,12 @@ impl Bound {
              with `{message}`",
         );
         self.report("caught", claim, executions, explored.elapsed);
+        trace::caught(claim, symptom, message, steps, place)
     }
 
     /// Checks the `model` without a bug, and refutes it with each of `bugs`, which stands beside
     /// its symptom. The default of `B` is no bug.
+    #[track_caller]
     pub fn check_and_refute<B: Copy + Debug + Default + Send + Sync + 'static>(
         self,
         claim: &str,
@@ -215,28 +231,15 @@ struct Explored {
 /// bound asks for.
 fn explore(bounds: &[Bound], model: impl Fn() + Send + Sync + 'static) -> Explored {
     let model: Arc<dyn Fn() + Send + Sync> = Arc::new(model);
-    let asked_for = trace::asked_for();
-    if let Some(number) = asked_for {
-        trace::show(number, bounds[0].builder(), Arc::clone(&model));
-    }
     let (last, before) = bounds.split_last().expect("there is a bound");
     let mut searches = before
         .iter()
         .map(|bound| search(*bound, Arc::clone(&model)));
-    let explored = searches
+    searches
         .find(|explored| {
             explored.verdict.is_err() || explored.executions >= explored.bound.at_least
         })
-        .unwrap_or_else(|| search(*last, Arc::clone(&model)));
-    if trace::is_wanted() && asked_for.is_none() {
-        // The last execution is the one that failed; if all hold, the first is as good as any.
-        let number = explored
-            .verdict
-            .as_ref()
-            .map_or(explored.executions, |()| 1);
-        trace::show(number, explored.bound.builder(), model);
-    }
-    explored
+        .unwrap_or_else(|| search(*last, Arc::clone(&model)))
 }
 
 fn search(bound: Bound, model: Arc<dyn Fn() + Send + Sync>) -> Explored {

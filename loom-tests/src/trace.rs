@@ -1,79 +1,35 @@
-//! One execution of a model, with everything that loom can log about it.
-//!
-//! loom logs through `tracing`, and only `loom::model`, which the harness does not call, installs a
-//! subscriber. A log of a whole search would be millions of lines. So the search runs silently, and
-//! the failed execution then runs once more with the log on. Searches are deterministic, so the
-//! number of the execution finds it.
+//! The steps of an execution that fails, and what is said of it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::fs::File;
 use std::io::{self, Write};
-use std::panic;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Once};
+use std::panic::{self, Location};
+use std::path::Path;
+use std::sync::Once;
+use std::{env, thread};
 
-use loom::model::Builder;
-use tracing_subscriber::filter::{EnvFilter, FilterExt, dynamic_filter_fn};
-use tracing_subscriber::layer::{Layer, SubscriberExt};
-use tracing_subscriber::{fmt, registry};
+use filch_sync::recorded::{self, Step};
 
-/// loom's variable, which selects its messages: `trace` or `loom::rt::atomic=trace`.
-const LOG: &str = "LOOM_LOG";
-
-/// Returns true if executions should be shown.
-pub(super) fn is_wanted() -> bool {
-    std::env::var_os(LOG).is_some()
-}
-
-/// Returns the execution that `cargo xtask loom --execution N` asks for.
-pub(super) fn asked_for() -> Option<u64> {
-    let number = std::env::var("FILCH_LOOM_EXECUTION").ok()?;
-    Some(number.parse().expect("FILCH_LOOM_EXECUTION is a number"))
-}
-
-/// Repeats the search of `model` up to its execution `number`, counted from 1, and shows that one.
-pub(super) fn show(number: u64, mut builder: Builder, model: Arc<dyn Fn() + Send + Sync>) {
-    // This is no search: it ends behind the wanted execution.
-    builder.checkpoint_interval = 1;
-    builder.max_permutations = usize::try_from(number + 1).ok();
-    builder.log = true;
-    let is_on = Arc::new(AtomicBool::new(false));
-    let gate = dynamic_filter_fn({
-        let is_on = Arc::clone(&is_on);
-        // Spans belong to threads and begin before their execution does. The messages of
-        // `loom::model` are about the search.
-        move |what, _| {
-            what.is_span() || is_on.load(Ordering::Relaxed) && what.target() != "loom::model"
-        }
-    });
-    let lines = fmt::layer()
-        .with_ansi(false)
-        .without_time()
-        .with_test_writer()
-        .with_filter(EnvFilter::from_env(LOG).and(gate));
-    println!("---- execution {number}:");
-    let executions = AtomicU64::new(0);
-    let run = panic::AssertUnwindSafe(|| {
-        builder.check(move || {
-            let current = executions.fetch_add(1, Ordering::Relaxed) + 1;
-            is_on.store(current == number, Ordering::Relaxed);
-            model();
-        });
-    });
-    let shown =
-        tracing::subscriber::with_default(registry().with(lines), || panic::catch_unwind(run));
-    let end = if shown.is_err() { "failed" } else { "ended" };
-    println!("---- execution {number} has {end}");
-}
+use crate::columns::Table;
+use crate::panic_message;
+use crate::source::Sources;
 
 thread_local! {
     /// The current execution of this thread; 0 outside of a search. A search and all threads of its
     /// model run on one system thread.
     static CURRENT: Cell<u64> = const { Cell::new(0) };
+
+    /// The steps of a model that was expected to fail, which are shown once it is known that it did
+    /// so by its symptom; `None` while no model is.
+    pub(crate) static EXPECTED: RefCell<Option<Vec<Step>>> = const { RefCell::new(None) };
+
+    /// The last claim of this test that was found to hold.
+    pub(crate) static SOUND: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Notes that execution `number` begins, so that its first panic can name it: a process that aborts
-/// has no later chance.
-pub(super) fn begin(number: u64) {
+/// Notes that execution `number` begins, so that its first panic can name and show it: a process
+/// that aborts has no later chance.
+pub(crate) fn begin(number: u64) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let usual = panic::take_hook();
@@ -83,16 +39,66 @@ pub(super) fn begin(number: u64) {
             let has_failed = payload.is::<&str>() || payload.is::<String>();
             let number = if has_failed { CURRENT.take() } else { 0 };
             if number > 0 {
+                let steps = recorded::take();
+                let shown = EXPECTED.with_borrow_mut(|expected| match expected {
+                    Some(expected) => {
+                        *expected = steps;
+                        String::new()
+                    }
+                    None => show(steps, panic_message(payload)),
+                });
                 // Not `eprintln!`, which panics if it cannot write.
-                let _ = writeln!(io::stderr(), "execution {number} fails:");
+                _ = writeln!(io::stderr(), "execution {number} fails:\n{shown}");
             }
             usual(panic);
         }));
     });
     CURRENT.set(number);
+    recorded::begin();
 }
 
 /// Notes that the search is over.
-pub(super) fn end() {
+pub(crate) fn end() {
     CURRENT.set(0);
+}
+
+/// Returns the table, or what `cargo xtask loom --json` asks for. Made on a stack of its own: that
+/// of a model's thread is small.
+fn show(steps: Vec<Step>, message: &str) -> String {
+    let message = message.to_owned();
+    let show = move || match env::var_os("FILCH_LOOM_JSON") {
+        Some(_) => Table::new(&steps, &message).json(),
+        None => Table::new(&steps, &message).markdown(false),
+    };
+    thread::spawn(show).join().unwrap_or_default()
+}
+
+/// Prints the table of a known bug, adds it to the page of its test if `cargo xtask loom` wants
+/// one, and returns it. `place` is that of the harness's call.
+pub(crate) fn caught(
+    claim: &str,
+    symptom: &str,
+    message: &str,
+    steps: Vec<Step>,
+    place: &Location<'_>,
+) -> String {
+    let table = Table::new(&steps, message).markdown(true);
+    println!("{claim}:\n{}", show(steps, message));
+    let Some(folder) = env::var_os("FILCH_LOOM_TABLES") else {
+        return table;
+    };
+    let test = thread::current().name().unwrap_or_default().to_owned();
+    let module = test.split("::").next().unwrap_or_default();
+    let story = Sources::default().story(place, claim);
+    let sound = SOUND.with_borrow(|claim| match &**claim {
+        "" => module.replace("known_bugs_", "the models of "),
+        claim => format!("“{claim}”"),
+    });
+    let facts = format!("- ends with “{symptom}”\n- model: `{test}`\n- sound: {sound}");
+    let text = format!("## {claim}\n\n{story}\n\n{facts}\n\n{table}\n");
+    let path = Path::new(&folder).join(test.replace("::", ".") + ".md");
+    let page = File::options().create(true).append(true).open(path);
+    let written = page.and_then(|mut page| page.write_all(text.as_bytes()));
+    written.expect("the page can be written");
+    table
 }

@@ -75,6 +75,73 @@ fn a_crossing_shows_what_a_look_hides() {
         .assert_exactly([0, 1]);
 }
 
+/// Each thread's load may overtake its store; that of thread 1 is stale in the table.
+#[test]
+fn the_table_of_store_buffering_needs_weak_memory() {
+    let table = Bound::exhaustive(2).refute("store buffering", "both missed", store_buffering);
+    assert_eq!(table, STORE_BUFFERING);
+}
+
+fn store_buffering() {
+    let x = Arc::new(AtomicUsize::new(0));
+    let y = Arc::new(AtomicUsize::new(0));
+    let other = beside_both(&x, &y, move |x, y| {
+        x.store(1, Ordering::Relaxed);
+        y.load(Ordering::Relaxed)
+    });
+    y.store(1, Ordering::Relaxed);
+    let own = x.load(Ordering::Relaxed);
+    assert!(own + other.join().unwrap() > 0, "both missed");
+}
+
+const STORE_BUFFERING: &str = "\
+Weak memory: no interleaving explains it.
+
+| # | main | thread 1 | in |
+| --- | --- | --- | --- |
+| 0 | `x = 0`, `y = 0` |  |  |
+| 1 | `y.store(1, Relaxed)` |  | `store_buffering` |
+| 2 | `x.load(Relaxed) = 0` |  | `store_buffering` |
+| 3 |  | `x.store(1, Relaxed)` | `store_buffering` |
+| 4 |  | `y.load(Relaxed) = 0`, **stale**: of row 0, row 1 is newer | `store_buffering` |
+";
+
+/// Two threads add one by a load and a store. The turns of a loop are one.
+#[test]
+fn the_table_of_a_lost_update_is_an_interleaving() {
+    let table = Bound::exhaustive(2).refute("a lost update", "lost", lost_update);
+    assert_eq!(table, LOST_UPDATE);
+}
+
+fn lost_update() {
+    let counter = Arc::new(AtomicUsize::new(0));
+    let other = beside(&counter, |counter| {
+        let old = counter.load(Ordering::Relaxed);
+        counter.store(old + 1, Ordering::Relaxed);
+    });
+    for _ in 0..3 {
+        counter.fetch_add(0, Ordering::Relaxed);
+    }
+    let old = counter.load(Ordering::Relaxed);
+    counter.store(old + 1, Ordering::Relaxed);
+    other.join().unwrap();
+    assert_eq!(counter.load(Ordering::Relaxed), 2, "lost");
+}
+
+const LOST_UPDATE: &str = "\
+An interleaving: each load reads the newest store.
+
+| # | main | thread 1 | in |
+| --- | --- | --- | --- |
+| 0 | `counter = 0` |  |  |
+| 1 … 3 | `counter.fetch_add(Relaxed): 0 → 0` |  | `lost_update` |
+| 4 | `counter.load(Relaxed) = 0` |  | `lost_update` |
+| 5 |  | `counter.load(Relaxed) = 0` | `lost_update` |
+| 6 |  | `counter.store(1, Relaxed)` | `lost_update` |
+| 7 | `counter.store(1, Relaxed)` |  | `lost_update` |
+| 8 | `counter.load(Relaxed) = 1` |  | `lost_update` |
+";
+
 fn two_increments() {
     let counter = Arc::new(AtomicUsize::new(0));
     let other = beside(&counter, |counter| counter.fetch_add(1, Ordering::Relaxed));

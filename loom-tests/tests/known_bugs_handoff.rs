@@ -53,6 +53,7 @@ fn meet(back: fn(&Processor), rest: fn(&Processor)) {
 }
 
 /// One of the two has a mistake, which is caught.
+#[track_caller]
 fn caught(claim: &str, back: fn(&Processor), rest: fn(&Processor)) {
     let symptom = "a thread waits beside an idle processor";
     Bound::exhaustive(2).refute(claim, symptom, move || meet(back, rest));

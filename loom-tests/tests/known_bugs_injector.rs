@@ -1,6 +1,8 @@
 //! The slab and the injector, each without one of their precautions. Each is a small copy of one
 //! step, broken on purpose, and caught; a short one has its sound twin beside it.
 
+use std::array;
+
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
@@ -22,8 +24,8 @@ impl UntaggedList {
     fn new() -> Self {
         Self {
             top: AtomicU32::new(0),
-            links: [1, 2, NONE].map(AtomicU32::new),
-            owned: [0; 3].map(UnsafeCell::new),
+            links: array::from_fn(|index| AtomicU32::new([1, 2, NONE][index])),
+            owned: array::from_fn(|_| UnsafeCell::new(0)),
         }
     }
 

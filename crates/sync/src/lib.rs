@@ -13,6 +13,9 @@ mod lock;
 pub mod panic;
 #[cfg(not(all(loom, feature = "loom")))]
 mod plain_cell;
+#[cfg(all(loom, feature = "loom"))]
+#[doc(hidden)]
+pub mod recorded;
 #[cfg(target_has_atomic = "64")]
 mod refused;
 

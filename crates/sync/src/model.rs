@@ -7,7 +7,12 @@ use shuttle as checker;
 
 /// Atomic integers, pointers, fences and orderings.
 pub mod atomic {
+    #[cfg(not(all(loom, feature = "loom")))]
     pub use super::checker::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+    #[cfg(all(loom, feature = "loom"))]
+    pub use crate::recorded::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
 }
@@ -15,7 +20,7 @@ pub mod atomic {
 /// Shared data that atomics guard.
 pub mod cell {
     #[cfg(all(loom, feature = "loom"))]
-    pub use loom::cell::UnsafeCell;
+    pub use crate::recorded::UnsafeCell;
 
     /// Shuttle watches schedules, not data: the plain cell will do.
     #[cfg(not(all(loom, feature = "loom")))]
@@ -121,7 +126,11 @@ pub mod hint {
     }
 }
 
-pub use checker::sync::{Arc, Condvar, Mutex, MutexGuard};
+#[cfg(all(loom, feature = "loom"))]
+pub use crate::recorded::Mutex;
+#[cfg(not(all(loom, feature = "loom")))]
+pub use checker::sync::Mutex;
+pub use checker::sync::{Arc, Condvar, MutexGuard};
 
 /// A wait that ends when its time is up, which the checker decides: it may run other threads while
 /// the lock is free.
@@ -154,7 +163,11 @@ macro_rules! thread_local {
 
 /// Threads.
 pub mod thread {
-    pub use super::checker::thread::{Builder, JoinHandle, Thread, current, spawn, yield_now};
+    #[cfg(not(all(loom, feature = "loom")))]
+    pub use super::checker::thread::{Builder, JoinHandle, spawn};
+    pub use super::checker::thread::{Thread, current, yield_now};
+    #[cfg(all(loom, feature = "loom"))]
+    pub use crate::recorded::{Builder, JoinHandle, spawn};
 
     /// Yields the thread. A model has as many cores as threads.
     pub fn yield_unless_busy() -> bool {

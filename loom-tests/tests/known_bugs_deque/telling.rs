@@ -58,7 +58,8 @@ struct Asleep(Arc<[AtomicBool; 2]>);
 
 impl Asleep {
     fn new(flags: [bool; 2]) -> Self {
-        Self(Arc::new(flags.map(AtomicBool::new)))
+        let asleep = std::array::from_fn(|thread| AtomicBool::new(flags[thread]));
+        Self(Arc::new(asleep))
     }
 
     /// Says that a thread is about to sleep.

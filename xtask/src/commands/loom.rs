@@ -1,7 +1,12 @@
 //! `cargo xtask loom`: the models, and what each of them explored.
 //!
-//! The harness in `loom-tests/src/lib.rs` prints one `model` line per model.
+//! The harness in `loom-tests/src/lib.rs` prints one `model` line per model, and keeps the table of
+//! each known bug, in a file for each test.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -9,7 +14,7 @@ use clap::Args;
 
 use crate::support::Result;
 use crate::support::explore::Harness;
-use crate::support::process::{Tree, root};
+use crate::support::process::{Tree, fresh_folder, root, target_directory, write};
 use crate::support::programs;
 use crate::support::tally::Tally;
 
@@ -21,9 +26,13 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value = "own")]
     bound: String,
 
-    /// Show this execution, whether or not it fails. `LOOM_LOG` says what to show of it.
-    #[arg(long, value_name = "N", requires = "filter")]
-    execution: Option<u64>,
+    /// Show all that the models print, with the execution that fails, or a known bug, as JSON.
+    #[arg(long)]
+    json: bool,
+
+    /// Make the tables of the known bugs anew, in docs/counter-examples; runs their models alone.
+    #[arg(long, conflicts_with = "filter")]
+    tables: bool,
 
     /// Only the models whose name, `module::test`, contains this.
     filter: Option<String>,
@@ -36,12 +45,9 @@ impl Options {
     /// The harness, with the variables that it reads.
     fn harness(&self) -> Harness {
         let mut told = vec![("FILCH_LOOM_BOUND", self.bound.clone())];
-        let is_traced = std::env::var_os(LOG).is_some();
-        if let Some(number) = self.execution {
-            told.push(("FILCH_LOOM_EXECUTION", number.to_string()));
-            if !is_traced {
-                told.push((LOG, "trace".to_owned()));
-            }
+        told.push(("FILCH_LOOM_TABLES", tables().display().to_string()));
+        if self.json {
+            told.push(("FILCH_LOOM_JSON", String::new()));
         }
         Harness {
             word: "model",
@@ -57,13 +63,77 @@ impl Options {
             environment: told,
             about_itself: "harness",
             limit: LIMIT,
-            shows_all: is_traced || self.execution.is_some(),
+            shows_all: self.json,
         }
     }
 }
 
-/// The variable by which loom is asked for a log.
-const LOG: &str = "LOOM_LOG";
+/// Known bugs whose module is not named after a crate.
+const CRATES: &[(&str, &str)] = &[
+    ("bound", "processors"),
+    ("combiner", "build-scheduler"),
+    ("end", "processors"),
+    ("guests", "processors"),
+    ("handoff", "processors"),
+    ("occupancy", "slab"),
+    ("receiver", "event-queue"),
+    ("scope", "fork-join"),
+];
+
+/// The folder for the tables of each test.
+fn tables() -> PathBuf {
+    target_directory("counter-examples")
+}
+
+/// Makes a page for each crate of the tables of its known bugs, and returns whether these are the
+/// pages in the book; writes them first, if `is_written`.
+fn pages(is_written: bool) -> Result<Tally> {
+    let mut files = Vec::new();
+    for file in fs::read_dir(tables())? {
+        files.push(file?.path());
+    }
+    files.sort();
+    let mut pages = BTreeMap::<_, String>::new();
+    for file in files {
+        let name = file.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        let module = name
+            .strip_prefix("known_bugs_")
+            .and_then(|name| name.split('.').next());
+        let Some(module) = module else {
+            continue;
+        };
+        let listed = CRATES.iter().find(|(listed, _)| *listed == module);
+        let of = listed.map_or(module.replace('_', "-"), |(_, name)| (*name).to_owned());
+        let page = pages.entry(of).or_default();
+        *page += &format!("\n{}", fs::read_to_string(file)?.trim_end());
+        page.push('\n');
+    }
+    let mut tally = Tally::default();
+    for (of, tables) in pages {
+        let page = format!("# Counter-examples: {of}\n\n{HEAD}{tables}");
+        let path = root().join(format!("docs/counter-examples/{of}.md"));
+        if is_written {
+            write(page.as_bytes(), &path)?;
+        }
+        let is_same = fs::read_to_string(&path).is_ok_and(|old| old == page);
+        if !is_same {
+            println!(
+                "error: `cargo xtask loom --tables` changes {}",
+                path.display()
+            );
+        }
+        tally += Tally::of(is_same);
+    }
+    Ok(tally)
+}
+
+/// The text that all pages begin with.
+const HEAD: &str = "\
+<!-- Made by `cargo xtask loom --tables` -->
+
+Executions in which a bug, put into a small copy of the algorithm on purpose, does harm. Row 0 has
+the values at first; `loom-tests/src/columns.rs` says how to read the rest.
+";
 
 /// Explores all models at these bounds.
 pub(crate) fn all(bound: &str) -> Result<Tally> {
@@ -76,9 +146,18 @@ pub(crate) fn all(bound: &str) -> Result<Tally> {
 
 /// Builds the models, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
+    fresh_folder(&tables())?;
     let mut build = build(&Tree::named("loom"));
-    let models = programs::select(&mut build, TESTS, options.filter.as_deref())?;
-    options.harness().explore(&models)
+    let filter = options
+        .tables
+        .then_some("known_bugs")
+        .or(options.filter.as_deref());
+    let models = programs::select(&mut build, TESTS, filter)?;
+    let mut tally = options.harness().explore(&models)?;
+    if options.filter.is_none() {
+        tally += pages(options.tables)?;
+    }
+    Ok(tally)
 }
 
 /// The build of the models in a tree.

@@ -1,0 +1,293 @@
+//! loom's atomics, cells and locks, which note what the threads of a model do: a table of that
+//! explains an execution that fails.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::panic::Location;
+use std::sync::{LockResult, TryLockResult};
+
+use loom::sync::{MutexGuard, atomic};
+
+pub use loom::sync::atomic::Ordering;
+
+/// A step of a thread, which its stack tells: to ask loom which thread runs takes as long as an
+/// access does.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// An address on the stack, which goes down from about that of the thread's `begin`.
+    pub stack: usize,
+    /// The number of the atomic, cell, lock or thread; 0 for a fence.
+    pub word: usize,
+    /// The method; `new` makes a word.
+    pub operation: &'static str,
+    pub order: Option<Ordering>,
+    /// The value that an atomic was seen to have, and the one that it was given.
+    pub values: [Option<u64>; 2],
+    pub place: &'static Location<'static>,
+}
+
+std::thread_local! {
+    /// The steps of this execution, if anybody wants them. All threads of a model run on one.
+    static STEPS: RefCell<Option<Vec<Step>>> = const { RefCell::new(None) };
+    static WORDS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Notes the steps of an execution, whose main thread calls this first.
+pub fn begin() {
+    STEPS.with_borrow_mut(|steps| steps.get_or_insert_default().clear());
+    WORDS.set(0);
+    note(0, "begin");
+}
+
+/// Returns the steps since `begin`, and notes no more of them.
+pub fn take() -> Vec<Step> {
+    STEPS.take().unwrap_or_default()
+}
+
+#[track_caller]
+fn note(word: usize, operation: &'static str) {
+    access(word, operation, None, [None, None]);
+}
+
+#[track_caller]
+#[inline(never)]
+fn access(word: usize, operation: &'static str, order: Option<Ordering>, values: [Option<u64>; 2]) {
+    let place = Location::caller();
+    STEPS.with_borrow_mut(|steps| {
+        if let Some(steps) = steps {
+            steps.push(Step {
+                stack: (&raw const place).addr(),
+                word,
+                operation,
+                order,
+                values,
+                place,
+            });
+        }
+    });
+}
+
+/// One of loom's, with the number of its word.
+#[derive(Debug)]
+pub struct Noted<T: ?Sized> {
+    word: usize,
+    inner: T,
+}
+
+impl<T> Noted<T> {
+    #[track_caller]
+    fn made(inner: T, value: Option<u64>) -> Self {
+        WORDS.set(WORDS.get() + 1);
+        let word = WORDS.get();
+        access(word, "new", None, [None, value]);
+        Self { word, inner }
+    }
+}
+
+impl<T: Default> Default for Noted<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::made(T::default(), Some(0))
+    }
+}
+
+macro_rules! atomic {
+    ($($name:ident $(<$t:ident>)?: $value:ty),*; $operations:tt) => { $(
+        pub type $name$(<$t>)? = Noted<atomic::$name$(<$t>)?>;
+
+        impl$(<$t>)? $name$(<$t>)? {
+            #[track_caller]
+            pub fn new(value: $value) -> Self {
+                Self::made(atomic::$name::new(value), Some(value as u64))
+            }
+
+            #[track_caller]
+            pub fn load(&self, order: Ordering) -> $value {
+                let value = self.inner.load(order);
+                access(self.word, "load", Some(order), [Some(value as u64), None]);
+                value
+            }
+
+            #[track_caller]
+            pub fn store(&self, value: $value, order: Ordering) {
+                self.inner.store(value, order);
+                access(self.word, "store", Some(order), [None, Some(value as u64)]);
+            }
+
+            /// Notes one step, although loom makes two.
+            #[track_caller]
+            pub fn fetch_update(
+                &self,
+                success: Ordering,
+                failure: Ordering,
+                mut update: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                let mut to = None;
+                let result = self.inner.fetch_update(success, failure, |from| {
+                    to = update(from);
+                    to
+                });
+                let (Ok(read) | Err(read)) = result;
+                let order = if result.is_ok() { success } else { failure };
+                let values = [Some(read as u64), to.map(|to| to as u64)];
+                access(self.word, "fetch_update", Some(order), values);
+                result
+            }
+
+            atomic!(@exchange $value: compare_exchange compare_exchange_weak);
+            atomic!(@update $value: $operations);
+        }
+    )* };
+    (@exchange $value:ty: $($exchange:ident)*) => { $(
+        #[track_caller]
+        pub fn $exchange(
+            &self,
+            from: $value,
+            to: $value,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<$value, $value> {
+            let result = self.inner.$exchange(from, to, success, failure);
+            let (Ok(read) | Err(read)) = result;
+            let order = if result.is_ok() { success } else { failure };
+            let values = [Some(read as u64), result.is_ok().then_some(to as u64)];
+            access(self.word, stringify!($exchange), Some(order), values);
+            result
+        }
+    )* };
+    (@update $value:ty: { $($operation:ident $new:expr),* }) => { $(
+        #[track_caller]
+        pub fn $operation(&self, value: $value, order: Ordering) -> $value {
+            let old = self.inner.$operation(value, order);
+            let new: fn($value, $value) -> $value = $new;
+            let values = [Some(old as u64), Some(new(old, value) as u64)];
+            access(self.word, stringify!($operation), Some(order), values);
+            old
+        }
+    )* };
+}
+
+atomic!(AtomicPtr<T>: *mut T; { swap |_, new| new });
+atomic!(AtomicBool: bool; {
+    swap |_, new| new, fetch_or |old, value| old | value, fetch_and |old, value| old & value
+});
+atomic!(AtomicU8: u8, AtomicU32: u32, AtomicU64: u64, AtomicUsize: usize; {
+    swap |_, new| new, fetch_add |old, value| old.wrapping_add(value),
+    fetch_sub |old, value| old.wrapping_sub(value), fetch_or |old, value| old | value,
+    fetch_and |old, value| old & value, fetch_xor |old, value| old ^ value, fetch_max Ord::max
+});
+
+#[track_caller]
+pub fn fence(order: Ordering) {
+    atomic::fence(order);
+    access(0, "fence", Some(order), [None, None]);
+}
+
+pub type UnsafeCell<T> = Noted<loom::cell::UnsafeCell<T>>;
+
+impl<T> UnsafeCell<T> {
+    #[track_caller]
+    pub fn new(value: T) -> Self {
+        Self::made(loom::cell::UnsafeCell::new(value), None)
+    }
+
+    /// As `with_mut`, notes the access first: a race panics.
+    #[track_caller]
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        note(self.word, "read");
+        self.inner.with(f)
+    }
+
+    #[track_caller]
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        note(self.word, "write");
+        self.inner.with_mut(f)
+    }
+}
+
+pub type Mutex<T> = Noted<loom::sync::Mutex<T>>;
+
+impl<T> Mutex<T> {
+    #[track_caller]
+    pub fn new(value: T) -> Self {
+        Self::made(loom::sync::Mutex::new(value), None)
+    }
+
+    pub fn into_inner(self) -> LockResult<T> {
+        self.inner.into_inner()
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    #[track_caller]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let guard = self.inner.lock();
+        note(self.word, "lock");
+        guard
+    }
+
+    #[track_caller]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        let guard = self.inner.try_lock();
+        note(
+            self.word,
+            if guard.is_ok() {
+                "try_lock"
+            } else {
+                "try_lock fails"
+            },
+        );
+        guard
+    }
+}
+
+pub type JoinHandle<T> = Noted<loom::thread::JoinHandle<T>>;
+
+impl<T> JoinHandle<T> {
+    #[track_caller]
+    pub fn join(self) -> std::thread::Result<T> {
+        let result = self.inner.join();
+        note(self.word, "join");
+        result
+    }
+
+    pub fn thread(&self) -> &loom::thread::Thread {
+        self.inner.thread()
+    }
+}
+
+#[track_caller]
+pub fn spawn<T: 'static>(f: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
+    let Noted { word, .. } = Noted::made((), None);
+    note(word, "spawn");
+    let inner = loom::thread::spawn(move || {
+        note(word, "begin");
+        let result = f();
+        note(word, "end");
+        result
+    });
+    Noted { word, inner }
+}
+
+/// Names and sizes of stacks mean nothing in a model.
+#[derive(Debug, Default)]
+pub struct Builder;
+
+impl Builder {
+    pub fn new() -> Self {
+        Self
+    }
+
+    pub fn name(self, _: String) -> Self {
+        self
+    }
+
+    pub fn stack_size(self, _: usize) -> Self {
+        self
+    }
+
+    #[track_caller]
+    pub fn spawn<T: 'static>(self, f: impl FnOnce() -> T + 'static) -> io::Result<JoinHandle<T>> {
+        Ok(spawn(f))
+    }
+}
