@@ -91,6 +91,7 @@ pub(crate) fn caught(
     let module = test.split("::").next().unwrap_or_default();
     let story = Sources::default().story(place, claim);
     let sound = SOUND.with_borrow(|claim| match &**claim {
+        "" if module == "tour" => "the stages that hold".to_owned(),
         "" => module.replace("known_bugs_", "the models of "),
         claim => format!("“{claim}”"),
     });

@@ -76,8 +76,14 @@ const CRATES: &[(&str, &str)] = &[
     ("guests", "processors"),
     ("handoff", "processors"),
     ("occupancy", "slab"),
-    ("receiver", "event-queue"),
     ("scope", "fork-join"),
+];
+
+/// The tours by the modules of their stages; those of the deque's have names of their own.
+const TOURS: &[(&str, &str)] = &[
+    ("queue_", "event-queue"),
+    ("sleep_", "sleep-and-wake"),
+    ("state_", "state-word"),
 ];
 
 /// The folder for the tables of each test.
@@ -96,14 +102,20 @@ fn pages(is_written: bool) -> Result<Tally> {
     let mut pages = BTreeMap::<_, String>::new();
     for file in files {
         let name = file.file_stem().and_then(OsStr::to_str).unwrap_or_default();
-        let module = name
-            .strip_prefix("known_bugs_")
-            .and_then(|name| name.split('.').next());
-        let Some(module) = module else {
-            continue;
+        let mut parts = name.split('.');
+        let of = match (parts.next().unwrap_or_default(), parts.next()) {
+            ("tour", Some(part)) => {
+                let listed = TOURS.iter().find(|(begin, _)| part.starts_with(begin));
+                format!("tour-{}", listed.map_or("deque", |(_, tour)| tour))
+            }
+            (module, _) => {
+                let Some(module) = module.strip_prefix("known_bugs_") else {
+                    continue;
+                };
+                let listed = CRATES.iter().find(|(listed, _)| *listed == module);
+                listed.map_or(module.replace('_', "-"), |(_, name)| (*name).to_owned())
+            }
         };
-        let listed = CRATES.iter().find(|(listed, _)| *listed == module);
-        let of = listed.map_or(module.replace('_', "-"), |(_, name)| (*name).to_owned());
         let page = pages.entry(of).or_default();
         *page += &format!("\n{}", fs::read_to_string(file)?.trim_end());
         page.push('\n');
@@ -148,11 +160,11 @@ pub(crate) fn all(bound: &str) -> Result<Tally> {
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
     fresh_folder(&tables())?;
     let mut build = build(&Tree::named("loom"));
-    let filter = options
-        .tables
-        .then_some("known_bugs")
-        .or(options.filter.as_deref());
-    let models = programs::select(&mut build, TESTS, filter)?;
+    let mut models = programs::select(&mut build, TESTS, options.filter.as_deref())?;
+    if options.tables {
+        let is_one = |name: &str| name.starts_with("known_bugs_") || name.starts_with("tour::");
+        models.retain(|model| is_one(&model.name));
+    }
     let mut tally = options.harness().explore(&models)?;
     if options.filter.is_none() {
         tally += pages(options.tables)?;

@@ -12,8 +12,8 @@ use crate::worker::Worker;
 static GLOBAL: OncePool = OncePool::new();
 
 impl Pool {
-    /// Returns the pool on which [`join`](crate::join()), [`scope`] and [`spawn`] run what is called
-    /// outside of any pool. It is never dropped. It has a thread for each that the system runs at a
+    /// Returns the pool on which [`join`](crate::join()), [`scope`] and [`spawn`] run what is
+    /// called outside of any pool. It is never dropped. It has a thread for each that the system runs at a
     /// time, unless [`set_global`](Self::set_global) came first. Blocking, the first time: one
     /// thread starts it, and others wait for that.
     ///
