@@ -13,9 +13,9 @@ static GLOBAL: OncePool = OncePool::new();
 
 impl Pool {
     /// Returns the pool on which [`join`](crate::join()), [`scope`] and [`spawn`] run what is
-    /// called outside of any pool. It is never dropped. It has a thread for each that the system runs at a
-    /// time, unless [`set_global`](Self::set_global) came first. Blocking, the first time: one
-    /// thread starts it, and others wait for that.
+    /// called outside of any pool. It is never dropped. It has a thread for each that the system
+    /// runs at a time, unless [`set_global`](Self::set_global) came first. Blocking, the first
+    /// time: one thread starts it, and others wait for that.
     ///
     /// A child by `fork` gets one of its own. Other pools of its parent run nothing there.
     ///
