@@ -5,16 +5,9 @@ use super::kernel::{Kernel, Step, Thread};
 pub(super) fn c(kernel: &Kernel<'_>) -> String {
     let (mut start, mut threads) = (String::new(), String::new());
     for (number, thread) in kernel.threads.iter().enumerate() {
-        let (mut given, mut body) = (Vec::new(), String::new());
-        for place in &thread.places {
-            let is_plain = |step: &&Step<'_>| matches!(step.method, "read" | "write");
-            let mut plain = thread.steps.iter().filter(is_plain);
-            let is_plain = plain.any(|step| step.place == *place);
-            given.push(format!(
-                "{}int* {place}",
-                if is_plain { "" } else { "atomic_" }
-            ));
-        }
+        let places = thread.places.iter();
+        let mut given: Vec<_> = places.map(|place| format!("int* {place}")).collect();
+        let mut body = String::new();
         for register in &thread.registers {
             body += &format!("int {register} = 99;\n");
         }
@@ -117,10 +110,10 @@ fn instructions(thread: &Thread<'_>, step: &Step<'_>) -> Vec<String> {
         "fetch_add" => format!("MOV W10,#{value}; LDADD{a}{l} W10,W{to},{at}"),
         "fetch_sub" => format!("MOV W10,#-{value}; LDADD{a}{l} W10,W{to},{at}"),
         "fetch_or" => format!("MOV W10,#{value}; LDSET{a}{l} W10,W{to},{at}"),
-        "compare_exchange" => format!(
-            "MOV W10,#{value}; MOV W11,#{}; CAS{a}{l} W10,W11,{at}; CMP W10,#{value}; CSET W{to},EQ",
-            words[1]
-        ),
+        "compare_exchange" => {
+            let exchange = format!("MOV W11,#{}; CAS{a}{l} W10,W11,{at}", words[1]);
+            format!("MOV W10,#{value}; {exchange}; CMP W10,#{value}; CSET W{to},EQ")
+        }
         // herd7 refuses it.
         method => method.to_owned(),
     };
