@@ -38,8 +38,8 @@ type Named = BTreeMap<String, String>;
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let Some(herd) = herd()? else {
-        let from = git(&["log", "-1", "--format=tformat:%h, %as", "--", VERDICTS])?;
-        println!("There is no herd7, which `.ci/herd7` fetches: the verdicts are of {from}");
+        let from = git(&["log", "-1", "--format=%h of %as", "--", VERDICTS])?;
+        print!("There is no herd7, which `.ci/herd7` fetches: the verdicts are those of {from}");
         let stale = complaints()?;
         stale.iter().for_each(|stale| println!("{stale}"));
         return Ok(Tally::of(stale.is_empty()).exit_code());

@@ -7,10 +7,10 @@ pub(super) fn c(kernel: &Kernel<'_>) -> String {
     for (number, thread) in kernel.threads.iter().enumerate() {
         let places = thread.places.iter();
         let mut given: Vec<_> = places.map(|place| format!("int* {place}")).collect();
-        let mut body = String::new();
-        for register in &thread.registers {
-            body += &format!("int {register} = 99;\n");
-        }
+        let registers = thread.registers.iter();
+        let mut body: String = registers
+            .map(|name| format!("int {name} = 99;\n"))
+            .collect();
         for (index, step) in thread.steps.iter().enumerate() {
             // The value that an exchange expects is behind a pointer.
             let expected = format!("e{number}_{index}");
