@@ -19,10 +19,8 @@ pub(super) fn c(kernel: &Kernel<'_>) -> String {
                 start += &format!("{expected} = {value}; ");
                 given.push(format!("int* {expected}"));
             }
-            let line = match step.register {
-                "" => call(step, &expected),
-                register => format!("{register} = {}", call(step, &expected)),
-            };
+            let to = if step.register.is_empty() { "" } else { " = " };
+            let line = format!("{}{to}{}", step.register, call(step, &expected));
             body += &match step.guard {
                 "" => format!("{line};\n"),
                 guard => format!("if ({}) {{ {line}; }}\n", guard.replace("&&", ") if (")),
@@ -58,11 +56,10 @@ fn call(step: &Step<'_>, expected: &str) -> String {
 pub(super) fn arm(kernel: &Kernel<'_>) -> String {
     let (mut start, mut columns) = (String::new(), Vec::new());
     for (number, thread) in kernel.threads.iter().enumerate() {
-        for (index, place) in thread.places.iter().enumerate() {
-            start += &format!("{number}:X{}={place}; ", 12 + index);
-        }
-        for index in 0..thread.registers.len() {
-            start += &format!("{number}:X{index}=99; ");
+        let registers = thread.registers.iter().map(|_| "99").zip(0..);
+        let places = thread.places.iter().copied().zip(12..);
+        for (value, register) in registers.chain(places) {
+            start += &format!("{number}:X{register}={value}; ");
         }
         let mut lines = vec![format!("P{number}")];
         for (index, step) in thread.steps.iter().enumerate() {
