@@ -5,6 +5,7 @@ pub(crate) mod book;
 pub(crate) mod ci;
 pub(crate) mod docs;
 pub(crate) mod lint;
+pub(crate) mod litmus;
 pub(crate) mod loom;
 pub(crate) mod mutants;
 pub(crate) mod package;

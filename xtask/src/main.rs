@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, book, ci, docs, lint, loom, mutants, mutants::orderings, package, rayon, refused, road,
-    sanitize, shuttle, test, weigh,
+    bench, book, ci, docs, lint, litmus, loom, mutants, mutants::orderings, package, rayon,
+    refused, road, sanitize, shuttle, test, weigh,
 };
 use support::tally::Tally;
 
@@ -35,6 +35,9 @@ enum Command {
     Loom(loom::Options),
     /// The house rules that rustc and clippy cannot check: layers, circles, notes, links, ledgers.
     Lint,
+    /// Kernels of the lock-free protocols, and their weakenings, judged by memory models (needs
+    /// herd7; without it, the verdicts that are kept).
+    Litmus(litmus::Options),
     /// Builds the book with mdbook, which it installs.
     Book,
     /// Writes into the pages what is made from the code: examples, and the tests of each row.
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Ci(options) => ci::run(&options),
         Command::Loom(options) => loom::explore(&options).and_then(Tally::report),
         Command::Lint => lint::check().and_then(Tally::report),
+        Command::Litmus(options) => litmus::run(&options),
         Command::Book => book::check().and_then(Tally::report),
         Command::Docs => docs::run(),
         Command::Bench(options) => bench::run(&options),

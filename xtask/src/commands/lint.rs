@@ -10,8 +10,8 @@ mod unsafety;
 
 use std::path::PathBuf;
 
-use crate::commands::docs;
 use crate::commands::mutants::{self, orderings};
+use crate::commands::{docs, litmus};
 use crate::support::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{BESIDE, known_files, root};
@@ -54,6 +54,9 @@ pub(crate) fn check() -> Result<Tally> {
     }
     for message in orderings::complaints()? {
         note(vec![Finding::of(orderings::PAGE, message)]);
+    }
+    for message in litmus::complaints()? {
+        note(vec![Finding::of(litmus::VERDICTS, message)]);
     }
     for (name, message) in mutants::complaints()? {
         note(vec![Finding::of(mutants::place(name), message)]);

@@ -8,7 +8,7 @@
 
 mod campaign;
 mod edit;
-mod function;
+pub(crate) mod function;
 mod ledger;
 mod operator;
 pub(crate) mod orderings;

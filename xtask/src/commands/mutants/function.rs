@@ -9,19 +9,19 @@ use syn::{Attribute, Block, ImplItemFn, ItemFn, ItemImpl, ItemMod, Signature, Tr
 use crate::support::Result;
 
 /// A function with a body, in shipped code.
-pub(super) struct Function {
+pub(crate) struct Function {
     /// The path relative to the workspace's root.
     pub(super) file: PathBuf,
     /// The name with its type: `Claim::drop`.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The signature and body, without comments and white space.
-    pub(super) fingerprint: String,
+    pub(crate) fingerprint: String,
     pub(super) signature: Signature,
     pub(super) block: Block,
 }
 
 /// The functions of a file, in its order; those of tests, and what only people read, are left out.
-pub(super) fn of(file: &Path, text: &str) -> Result<Vec<Function>> {
+pub(crate) fn of(file: &Path, text: &str) -> Result<Vec<Function>> {
     let syntax = syn::parse_file(text).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut finder = Finder {
         file,
@@ -127,7 +127,7 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
 }
 
 /// 32 bits of FNV-1a: enough to notice a change, and nobody attacks it.
-fn fingerprint(tokens: &str) -> String {
+pub(crate) fn fingerprint(tokens: &str) -> String {
     let mut hash = 0x811c_9dc5_u32;
     for byte in tokens.bytes() {
         hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
