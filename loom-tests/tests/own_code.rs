@@ -59,19 +59,3 @@ fn a_slot_that_is_published_early_is_refuted() {
     });
 }
 // ANCHOR_END: model
-
-/// Two locks, taken in both orders. The process goes on.
-#[test]
-fn a_deadlock_is_refuted_by_its_symptom() {
-    use filch_sync::{Mutex, lock};
-
-    let both = || {
-        let locks = Arc::new([Mutex::new(()), Mutex::new(())]);
-        let other = beside(&locks, |[one, two]| drop((lock(two), lock(one))));
-        drop((lock(&locks[0]), lock(&locks[1])));
-        other.join().unwrap();
-    };
-    for claim in ["two locks, in both orders", "the same once more"] {
-        Bound::exhaustive(1).refute(claim, "deadlock", both);
-    }
-}

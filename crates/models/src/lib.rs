@@ -240,6 +240,7 @@ fn search(bound: Bound, model: Arc<dyn Fn() + Send + Sync>) -> Explored {
         bound.builder().check({
             let executions = Arc::clone(&executions);
             move || {
+                // ORDERING: Relaxed, here and below: a search is one thread's.
                 trace::begin(executions.fetch_add(1, Ordering::Relaxed) + 1);
                 model();
             }
