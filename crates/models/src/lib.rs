@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![cfg(loom)]
+#![expect(clippy::test_attr_in_doctest, reason = "a model is a test, and shown as one")]
 
 mod columns;
 mod crossing;
