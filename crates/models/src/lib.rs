@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![cfg(loom)]
-#![expect(clippy::test_attr_in_doctest, reason = "a model is a test, and shown as one")]
 
 mod columns;
 mod crossing;
