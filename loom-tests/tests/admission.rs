@@ -3,11 +3,11 @@
 
 use std::num::NonZeroUsize;
 
+use filch_models::{Bound, beside};
 use filch_scheduler::NotAdmitted;
 use filch_scheduler::table::Admission;
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, beside};
 
 /// The deed of a process before it left.
 struct Deed(UnsafeCell<bool>);

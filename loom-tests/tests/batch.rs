@@ -1,8 +1,8 @@
 //! Slots that a thread gives back together: afterwards each has one owner, who sees what was done.
 
+use filch_models::{Bound, Crossing, beside, beside_both};
 use filch_slab::{Batch, Slab};
 use filch_sync::Arc;
-use loom_tests::{Bound, Crossing, beside, beside_both};
 
 use crate::owned::{Owned, bump, owned, told};
 

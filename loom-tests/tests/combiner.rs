@@ -4,10 +4,10 @@
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
 use filch_build_scheduler::{Apply, Combiner};
+use filch_models::{Bound, beside};
 use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, beside};
 
 /// Notes the applied events, in order. The log is not loom's, so that reading it orders nothing.
 struct Log {

@@ -9,8 +9,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use filch_deque::{Request, Worker};
+use filch_models::Bound;
 use filch_sync::{Arc, thread};
-use loom_tests::Bound;
 
 /// An item that gives the slots their alignment.
 #[repr(align(512))]

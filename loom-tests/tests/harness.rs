@@ -1,8 +1,8 @@
 //! Tests of the harness itself: it must refuse models that prove nothing.
 
+use filch_models::{Bound, Crossing, beside, beside_both};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use loom_tests::{Bound, Crossing, beside, beside_both};
 
 #[test]
 #[should_panic(expected = "one execution only")]

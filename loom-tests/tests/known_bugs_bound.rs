@@ -1,9 +1,9 @@
 //! The ways to lose a task that is bound to a thread, each caught. The state is reduced to what one
 //! lock guards; beside each mistake stands its sound twin.
 
+use filch_models::{Bound, beside, beside_both};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, Mutex};
-use loom_tests::{Bound, beside, beside_both};
 
 /// A task is found for a bound machine that is about to wait for one.
 fn find_for_one_about_to_wait(look_under_the_lock: bool) {

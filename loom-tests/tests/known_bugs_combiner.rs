@@ -1,9 +1,9 @@
 //! Broken combiners, each with a tempting mistake that the models must catch. A sound twin has no
 //! mistake.
 
+use filch_models::{Bound, beside};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, Mutex};
-use loom_tests::{Bound, beside};
 
 /// The mistake of the broken combiner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The ways to end a pool too early, each caught. Beside each mistake stands its sound twin.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use loom_tests::{Bound, beside};
 
 /// One processor, idle.
 struct Pool {

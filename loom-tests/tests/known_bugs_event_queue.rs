@@ -1,9 +1,9 @@
 //! Ways to end a life of an event queue wrong, and to lose a block, each in a small copy, and each
 //! caught. Those of its order and of its receiver's sleep are in `tour`.
 
+use filch_models::{Bound, beside, beside_both};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use loom_tests::{Bound, beside, beside_both};
 
 /// In the tail, beside the number of slots that are claimed.
 const CLOSED: usize = 8;

@@ -4,10 +4,10 @@
 //! A sleep is a flag, and a wake-up takes it down: a real deadlock makes loom abort the process,
 //! and a test could not tell what it caught.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use filch_sync::cell::UnsafeCell;
-use loom_tests::{Bound, beside};
 
 /// The bug.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

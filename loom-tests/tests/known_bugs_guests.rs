@@ -1,10 +1,10 @@
 //! The ways in which a guest loses a processor, a task or the end, each caught. The protocol is
 //! reduced to a word or two; beside each mistake stands its sound twin.
 
+use filch_models::{Bound, beside};
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, Mutex, lock};
-use loom_tests::{Bound, beside};
 
 /// The processor runs, or a guest has it.
 const TAKEN: usize = 0;

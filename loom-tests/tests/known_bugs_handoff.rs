@@ -1,9 +1,9 @@
 //! The ways to lose a processor, a thread or the truth when processors change hands, each caught.
 //! The protocol is reduced to a flag or two; beside each mistake stands its sound twin.
 
+use filch_models::{Bound, beside};
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, Mutex};
-use loom_tests::{Bound, beside};
 
 /// One processor, one thread that comes back from a blocking call, one that lets the processor go
 /// idle.

@@ -3,10 +3,10 @@
 
 use std::array;
 
+use filch_models::{Bound, beside, beside_both};
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, beside, beside_both};
 
 const NONE: u32 = u32::MAX;
 

@@ -1,9 +1,9 @@
 //! Plausible but wrong ways to reuse a slot, each caught.
 
+use filch_models::{Bound, beside, beside_both};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
-use loom_tests::{Bound, beside, beside_both};
 
 /// `generation << 32 | pins`, without a live bit.
 struct Word(AtomicU64);

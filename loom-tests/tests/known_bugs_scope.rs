@@ -4,10 +4,10 @@
 //! A sleep is a flag: a real deadlock makes loom abort the process, and a test could not tell what
 //! it caught.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
-use loom_tests::{Bound, beside};
 
 /// The bug.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 #![cfg(loom)]
 
 mod admission;
+mod awake;
 mod batch;
 mod combiner;
 mod data_cell;
@@ -28,6 +29,7 @@ mod known_bugs_occupancy;
 mod known_bugs_scope;
 mod occupancy;
 mod occupants;
+mod own_code;
 mod owned;
 mod parker;
 mod process_state;

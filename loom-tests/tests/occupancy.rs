@@ -1,12 +1,12 @@
 //! Models of `filch_slab::Occupancy`: a slot with one occupant after another, and visitors that
 //! only have a generation.
 
+use filch_models::{Bound, Crossing, beside, beside_both};
 use filch_slab::{Occupancy, Stale, Unpinned};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::thread::JoinHandle;
-use loom_tests::{Bound, Crossing, beside, beside_both};
 
 /// A slot whose contents loom watches: reading them without a pin, or cleaning them while a visitor
 /// reads, is a race.

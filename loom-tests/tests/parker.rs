@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use filch_models::{Bound, beside};
 use filch_parker::Parker;
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::thread::{self, JoinHandle};
-use loom_tests::{Bound, beside};
 
 /// Starts a thread that leaves a token, and returns whether that woke a sleeper.
 fn leaves_a_token(parker: &Parker) -> JoinHandle<bool> {

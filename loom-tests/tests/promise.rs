@@ -6,11 +6,13 @@ use std::pin::Pin;
 use std::sync::Arc as StdArc;
 use std::task::{Context, Poll};
 
+use filch_models::{Bound, beside, beside_both};
 use filch_parker::Parker;
 use filch_promise::{Promised, promise};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Awake, Bound, beside, beside_both};
+
+use crate::awake::Awake;
 
 fn poll<T>(promised: &mut Promised<T>, waker: &StdArc<Awake>) -> Poll<T> {
     let waker = waker.waker();

@@ -1,8 +1,8 @@
 //! A slab whose owner leaves it while others have slots of it.
 
+use filch_models::Bound;
 use filch_slab::Slab;
 use filch_sync::{Arc, thread};
-use loom_tests::Bound;
 
 use crate::owned::{bump, owned, told};
 

@@ -8,10 +8,10 @@
 //! told.
 
 use filch_event_queue::EventQueue;
+use filch_models::{Bound, beside};
 use filch_process_state::{Disposal, Ending, ProcessState, Reason, Wake};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use loom_tests::{Bound, beside};
 
 const UNANSWERED: &str = "the watch was not answered";
 

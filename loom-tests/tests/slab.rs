@@ -2,10 +2,10 @@
 
 use std::mem::MaybeUninit;
 
+use filch_models::{Bound, Crossing, beside, beside_both};
 use filch_slab::Slab;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, beside, beside_both};
 
 use crate::owned::{bump, owned};
 

@@ -2,10 +2,10 @@
 //! answer race for a call in this way. loom reports a read or a free of what the other still writes
 //! as a race, and a value that nobody drops as a leak.
 
+use filch_models::{Bound, Outcomes};
 use filch_promise::{TakeOnce, take_once_with};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
 
 /// The part that both owners share. One writes to it, as a call's caller does.
 struct Place(UnsafeCell<u32>);

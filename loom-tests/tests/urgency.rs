@@ -7,11 +7,11 @@
 //! turn cleared the bit. A failure would be a process that ends, or is upgraded, some steps too
 //! late.
 
+use filch_models::{Bound, beside};
 use filch_process_state::{LetGo, Reason, Wake};
 use filch_scheduler::table::{ENDS, Item, Placement, Slot, Table, URGENT};
 use filch_scheduler::{Event, Node, Protocol};
 use filch_sync::Arc;
-use loom_tests::{Bound, beside};
 
 const TOO_LATE: &str = "a turn after the call has not found the signal";
 

@@ -6,12 +6,12 @@
 //! clone, it says that nobody will ever wake this future. Clones and the handle are pins on the
 //! real slot.
 
+use filch_models::{Bound, beside};
 use filch_process_state::{LetGo, Reason};
 use filch_scheduler::table::{Placement, Slot, Table};
 use filch_scheduler::{Node, Protocol};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, beside};
 
 const NOT_COUNTED: &str = "a clone that is there was not counted";
 

@@ -2,10 +2,10 @@
 //! `Handle::submit` of the scheduler, with the real slab and the real occupancies. There is no
 //! fence in it: both sides pass through RMWs of the same words.
 
+use filch_models::{Bound, beside};
 use filch_slab::{Occupancy, Slab, Stale, Unpinned};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
-use loom_tests::{Bound, beside};
 
 struct Places {
     slots: Slab<Occupancy>,

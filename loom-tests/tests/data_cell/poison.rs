@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_data_cell::DataCell;
 use filch_data_cell::LockError::{Held, Poisoned};
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
-use loom_tests::{Bound, beside};
 
 use super::read;
 

@@ -5,9 +5,9 @@ use std::sync::Arc as StdArc;
 use filch_data_cell::Access::{Read, Write};
 use filch_data_cell::LockError::{Held, Poisoned};
 use filch_data_cell::{Access, DataLock, LockSet, Lockable};
+use filch_models::Bound;
 use filch_sync::cell::UnsafeCell;
 use filch_sync::thread;
-use loom_tests::Bound;
 
 /// Three numbers in one allocation, so that the order of their locks is the same in each execution.
 struct Table {

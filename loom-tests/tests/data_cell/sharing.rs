@@ -2,8 +2,8 @@
 
 use filch_data_cell::DataCell;
 use filch_data_cell::LockError::Held;
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
-use loom_tests::{Bound, beside};
 
 use super::read;
 

@@ -2,9 +2,9 @@
 //! by whoever unlocks.
 
 use filch_data_cell::{Access, DataCell, DataLock, Lockable};
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
-use loom_tests::{Bound, beside};
 
 /// A lock, and where those that are refused can be woken.
 struct Waited {

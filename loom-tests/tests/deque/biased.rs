@@ -6,8 +6,8 @@
 use std::iter;
 
 use filch_deque::{Request, Steal, Stealer, Worker};
+use filch_models::{Bound, Crossing};
 use filch_sync::thread;
-use loom_tests::{Bound, Crossing};
 
 use super::{
     assert_ascending, assert_each_once, biased, drain, insist, insistent_thief, refused,

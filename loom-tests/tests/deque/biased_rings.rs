@@ -1,8 +1,8 @@
 //! The ring of a biased deque: growth, shrinking, wrapping, the end of the owner.
 
+use filch_models::Bound;
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::Bound;
 
 use super::rings::the_owner_goes;
 use super::{

@@ -1,8 +1,8 @@
 //! Claims against pops and against each other.
 
 use filch_deque::{Steal, Stealer, Worker};
+use filch_models::Bound;
 use filch_sync::thread;
-use loom_tests::Bound;
 
 use super::{
     assert_ascending, assert_each_once, drain, half_thief, in_peace, share_three_items, thief,

@@ -8,7 +8,7 @@
 //! `claims` and `rings` are about a deque that is always shared; the other files are about one that
 //! is biased towards its owner until a thief asks or insists.
 //!
-//! A [`Crossing`](loom_tests::Crossing) in a model is for loom, to which a thief's look at `top`
+//! A [`Crossing`](filch_models::Crossing) in a model is for loom, to which a thief's look at `top`
 //! hides the owner's.
 
 mod biased;

@@ -1,8 +1,8 @@
 //! Items that the owner takes back unread, beside thieves.
 
 use filch_deque::Worker;
+use filch_models::Bound;
 use filch_sync::thread::JoinHandle;
-use loom_tests::Bound;
 
 use super::{
     assert_ascending, assert_each_once, biased, biased_after, in_peace, insistent_thief, thief,

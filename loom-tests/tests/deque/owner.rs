@@ -1,8 +1,8 @@
 //! A biased deque's owner beside thieves: of its own accord it answers, and shares.
 
 use filch_deque::{Steal, Worker};
+use filch_models::{Bound, Crossing};
 use filch_sync::thread;
-use loom_tests::{Bound, Crossing};
 
 use super::{
     assert_ascending, assert_each_once, biased, drain, in_peace, insistent_thief, pop_all_beside,

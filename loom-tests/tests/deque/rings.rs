@@ -3,8 +3,8 @@
 use std::sync::Mutex as StdMutex;
 
 use filch_deque::Worker;
+use filch_models::{Bound, Crossing};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing};
 
 use super::{
     assert_ascending, assert_each_once, biased_after, drain, half_thief, in_peace, insist,

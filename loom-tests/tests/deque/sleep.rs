@@ -5,9 +5,9 @@
 //! for announcements. One of the two must see the other.
 
 use filch_deque::{Stealer, Worker};
+use filch_models::Bound;
 use filch_sync::atomic::{AtomicBool, Ordering, fence};
 use filch_sync::{Arc, thread};
-use loom_tests::Bound;
 
 use super::in_peace;
 

@@ -7,9 +7,9 @@
 //! item: that is how each of these fails.
 
 use filch_deque::{Request, Stealer, Worker};
+use filch_models::Bound;
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::Bound;
 
 use super::{assert_each_once, biased, drain, in_peace, insist, refused, steal_surely};
 

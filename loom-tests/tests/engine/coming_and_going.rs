@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use filch_engine::Worker;
-use loom_tests::Bound;
+use filch_models::Bound;
 
 use super::{Other, Ping, drive_until, with_engine};
 

@@ -1,9 +1,9 @@
 //! Data that its owner destroys, on another thread.
 
 use filch_engine::{Engine, Exit, LocalScheduler, Stage, Worker};
+use filch_models::Bound;
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
-use loom_tests::Bound;
 
 use super::{Other, drive_until};
 

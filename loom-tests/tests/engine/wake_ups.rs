@@ -1,8 +1,8 @@
 //! A scheduler whose workers only wait for tasks sleeps until it is woken.
 
 use filch_engine::{Completed, Engine, Exit, LocalScheduler, Stage, Worker};
+use filch_models::Bound;
 use filch_parker::{Parker, Unparker};
-use loom_tests::Bound;
 
 use super::{Other, Ping, drive_until};
 

@@ -1,7 +1,7 @@
 //! The life of blocks: installed, linked, rewound, given back.
 
+use filch_models::Bound;
 use filch_sync::Arc;
-use loom_tests::Bound;
 
 use super::queue::{Queue, drain_beside_two, interleavings, producer};
 

@@ -1,9 +1,9 @@
 //! The end of a queue, and its next life: every event is delivered, handed back or dropped, once.
 
 use filch_event_queue::{Closed, channel};
+use filch_models::{Bound, beside, beside_both};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, beside, beside_both};
 
 use super::block_pool::NoneLeft;
 use super::queue::{Event, Queue, producer};

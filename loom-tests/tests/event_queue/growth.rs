@@ -1,7 +1,7 @@
 //! Blocks that grow: each has twice as many slots as the one before, and one.
 
+use filch_models::Bound;
 use filch_sync::Arc;
-use loom_tests::Bound;
 
 use super::block_pool::large_blocks;
 use super::queue::{

@@ -1,9 +1,9 @@
 //! One life after another: whose pushes are heard, and when a life may begin.
 
 use filch_event_queue::{PushError, ReopenError};
+use filch_models::{Bound, beside, beside_both};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
-use loom_tests::{Bound, beside, beside_both};
 
 use super::queue::{Event, Queue};
 

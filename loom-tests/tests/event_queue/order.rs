@@ -2,9 +2,9 @@
 
 use std::panic::{self, AssertUnwindSafe};
 
+use filch_models::{Bound, beside_both, tell};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
-use loom_tests::{Bound, beside_both, tell};
 
 use super::queue::{Queue, drain_behind_a_slot_in_flight, producer, stalled_producer};
 

@@ -1,9 +1,9 @@
 //! The queue that the models are about, and what many of them do with it.
 
 use filch_event_queue::{Closed, EventQueue, PushError, ReopenError};
+use filch_models::Crossing;
 use filch_sync::Arc;
 use filch_sync::thread::{self, JoinHandle};
-use loom_tests::Crossing;
 
 use super::block_pool::NoneLeft;
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use filch_event_queue::{Receiver, RecvError, Sender, channel};
+use filch_models::{Bound, Crossing, beside_both, tell};
 use filch_sync::thread::{self, JoinHandle};
-use loom_tests::{Bound, Crossing, beside_both, tell};
 
 use super::block_pool::NoneLeft;
 

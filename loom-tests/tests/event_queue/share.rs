@@ -1,7 +1,7 @@
 //! Drains that stop after a share of the events.
 
+use filch_models::Bound;
 use filch_sync::{Arc, thread};
-use loom_tests::Bound;
 
 use super::queue::{Queue, producer};
 

@@ -1,7 +1,7 @@
 //! The block that is kept for reuse, and blocks of different sizes.
 
+use filch_models::Bound;
 use filch_sync::Arc;
-use loom_tests::Bound;
 
 use super::queue::{Queue, drain_beside_two, interleavings, producer};
 

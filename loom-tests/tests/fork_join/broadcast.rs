@@ -3,8 +3,8 @@
 use std::array;
 
 use filch_fork_join::protocol::{Latch, Thief, wait};
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
-use loom_tests::{Bound, beside};
 
 use super::{Plain, registered, shared};
 

@@ -2,8 +2,8 @@
 
 use filch_fork_join::Worker;
 use filch_fork_join::protocol::{receive_guests, run_own, visit};
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
-use loom_tests::{Bound, beside};
 
 use super::{Plain, registered, shared_with_a_host};
 

@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_fork_join::protocol::{install, run_one};
+use filch_models::Bound;
 use filch_parker::Parker;
 use filch_sync::thread;
-use loom_tests::Bound;
 
 use super::{Plain, registered, shared_with_a_host};
 

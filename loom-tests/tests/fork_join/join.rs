@@ -1,8 +1,8 @@
 //! `join` against thieves.
 
 use filch_fork_join::Worker;
+use filch_models::Bound;
 use filch_parker::Parker;
-use loom_tests::Bound;
 
 use super::{Plain, registered, shared, thief};
 

@@ -1,9 +1,9 @@
 //! The latch between the owner of a stolen job and its thief.
 
 use filch_fork_join::protocol::{Awaited, Latch, Thief, wait};
+use filch_models::{Bound, Crossing, beside};
 use filch_parker::Parker;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, beside};
 
 use super::{Plain, registered, shared};
 

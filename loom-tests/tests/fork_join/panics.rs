@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use loom_tests::Bound;
+use filch_models::Bound;
 
 use super::{Plain, registered, shared, thief};
 

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_fork_join::Worker;
-use loom_tests::Bound;
+use filch_models::Bound;
 
 use super::{Plain, registered, shared, thief};
 

@@ -4,11 +4,11 @@ use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
 use filch_fork_join::Worker;
 use filch_fork_join::protocol::{Host, Latch, Sleepers, install, run_one, source, wait};
+use filch_models::{Bound, beside};
 use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, beside};
 
 use super::{Threads, registered, shared, shared_by, shared_with_a_host};
 

@@ -2,8 +2,8 @@
 
 use filch_deque::Worker;
 use filch_fork_join::protocol::{Awaited, Latch};
+use filch_models::{Bound, Crossing};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing};
 
 /// Three threads: a thief's deque has an item from before it began the stolen job, and two from
 /// after. The job's owner takes twice, but only of the latter; somebody else takes the oldest item,

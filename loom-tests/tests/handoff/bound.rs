@@ -4,11 +4,11 @@
 
 use std::sync::mpsc;
 
+use filch_models::{Bound, beside, beside_both};
 use filch_processors::BoundId;
 use filch_processors::protocol::{AfterBound, Coordinator, Permit};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, beside, beside_both};
 
 use super::calls::{comes_back, takes_a_task};
 use super::pool::Pool;

@@ -2,9 +2,9 @@
 
 use std::io;
 
+use filch_models::{Bound, beside, beside_both};
 use filch_processors::protocol::{AfterBound, Grant};
 use filch_sync::{Arc, Mutex, thread};
-use loom_tests::{Bound, beside, beside_both};
 
 use super::bound::{Queue, bind, called, handed_over, with_a_bound_one, work_bound};
 use super::pool::Pool;

@@ -1,9 +1,9 @@
 //! Blocking calls.
 
+use filch_models::{Bound, beside};
 use filch_processors::protocol::Permit;
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, beside};
 
 use super::pool::Pool;
 

@@ -1,6 +1,6 @@
 //! The number of idle processors, which stands beside the word and is written at each push.
 
-use loom_tests::{Bound, beside};
+use filch_models::{Bound, beside};
 
 use super::pool::Pool;
 

@@ -3,9 +3,9 @@
 
 use std::io;
 
+use filch_models::{Bound, beside};
 use filch_processors::protocol::Grant;
 use filch_sync::atomic::Ordering;
-use loom_tests::{Bound, beside};
 
 use super::pool::Pool;
 

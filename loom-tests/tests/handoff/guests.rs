@@ -1,10 +1,10 @@
 //! Guests: a thread from outside borrows an idle processor, and gives it back in the name of the
 //! machine that sleeps with it.
 
+use filch_models::{Bound, beside};
 use filch_parker::Parker;
 use filch_processors::protocol::{Grant, Permit};
 use filch_sync::atomic::Ordering;
-use loom_tests::{Bound, beside};
 
 use super::end::all_leave;
 use super::pool::Pool;

@@ -1,10 +1,10 @@
 //! The thread that looks after long turns, and sleeps while there is nothing in the source.
 
+use filch_models::{Bound, beside};
 use filch_parker::Parker;
 use filch_processors::protocol::LongTurns;
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering, fence};
-use loom_tests::{Bound, beside};
 
 /// Two threads: the one that looks after long turns finds nothing, and sleeps; the other one puts
 /// something into the source, passes a fence, as each publication does, and says so. A failure: it

@@ -1,11 +1,11 @@
 //! A pool as the models see it: the shipped protocol over counted tasks.
 
+use filch_models::Crossing;
 use filch_processors::NeverQuiescent;
 use filch_processors::protocol::{Coordinator, Grant, Permit, Work};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
-use loom_tests::Crossing;
 
 /// Processors in a model, at most.
 const PLACES: usize = 3;

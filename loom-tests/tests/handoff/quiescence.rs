@@ -1,9 +1,9 @@
 //! Quiescence: "nothing can run any more" is said only when it is so, and always when it is so.
 
+use filch_models::{Bound, beside};
 use filch_processors::protocol::{Grant, Permit, Work};
 use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
-use loom_tests::{Bound, beside};
 
 use super::pool::Pool;
 

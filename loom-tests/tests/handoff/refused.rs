@@ -2,10 +2,10 @@
 
 use std::io;
 
+use filch_models::{Bound, beside};
 use filch_processors::protocol::Permit;
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
-use loom_tests::{Bound, beside};
 
 use super::bound::bind;
 use super::pool::Pool;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use loom_tests::{Bound, beside};
+use filch_models::{Bound, beside};
 
 use super::pool::Pool;
 

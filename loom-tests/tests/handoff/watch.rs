@@ -3,10 +3,10 @@
 //! Processor 0 is watched in nearly all of them, by machine 1. A watch interval is over whenever
 //! the model likes.
 
+use filch_models::{Bound, beside};
 use filch_processors::protocol::{Grant, Permit};
 use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
-use loom_tests::{Bound, beside};
 
 use super::end::all_leave;
 use super::pool::Pool;

@@ -1,10 +1,10 @@
 //! Tasks that have given way wait in a queue of their own, which the second look and quiescence
 //! must see.
 
+use filch_models::{Bound, beside};
 use filch_processors::protocol::{Permit, Work};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use loom_tests::{Bound, beside};
 
 use super::pool::Pool;
 

@@ -1,9 +1,9 @@
 //! Batches that are pushed: their order, and the places that they abandon.
 
 use filch_injector::Injector;
+use filch_models::{Bound, Crossing};
 use filch_sync::thread;
 use loom::alloc::Track;
-use loom_tests::{Bound, Crossing};
 
 use super::tracked::{
     Queue, assert_delivered, drain, pop, pop_batch, producer, queue, take_beside,

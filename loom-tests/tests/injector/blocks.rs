@@ -1,8 +1,8 @@
 //! One thread alone recycles a block, when nobody touches it any more; a recycled block is as good
 //! as new.
 
+use filch_models::{Bound, Crossing};
 use loom::alloc::Track;
-use loom_tests::{Bound, Crossing};
 
 use super::tracked::{assert_delivered, consumer, drain, pop, producer, queue, take_beside};
 

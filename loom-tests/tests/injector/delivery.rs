@@ -1,9 +1,9 @@
 //! Every item arrives exactly once, in order; an item that is there is never reported absent.
 
+use filch_models::{Bound, Crossing, beside_both};
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom::alloc::Track;
-use loom_tests::{Bound, Crossing, beside_both};
 
 use super::tracked::{
     assert_delivered, consumer, drain, pop, pop_batch, producer, queue, queue_with_backoff,

@@ -4,9 +4,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_injector::Injector;
+use filch_models::{Bound, Crossing, beside_both};
 use filch_sync::thread;
 use loom::alloc::Track;
-use loom_tests::{Bound, Crossing, beside_both};
 
 use super::tracked::{assert_delivered, drain, pop, producer, queue, queue_with_backoff};
 

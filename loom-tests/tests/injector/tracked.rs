@@ -3,9 +3,9 @@
 //! Items are loom's `Track`: a lost or forgotten one fails the execution as a leak.
 
 use filch_injector::Injector;
+use filch_models::Crossing;
 use filch_sync::{Arc, thread};
 use loom::alloc::Track;
-use loom_tests::Crossing;
 
 pub(crate) type Queue<const BLOCK: usize> = Arc<Injector<Track<u32>, BLOCK>>;
 

@@ -1,8 +1,8 @@
 //! Mistakes in one lock.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
-use loom_tests::{Bound, beside};
 
 use super::toy::{Bug, FREE, POISONED, Toy};
 

@@ -1,7 +1,7 @@
 //! Mistakes in a set of two locks.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
-use loom_tests::{Bound, beside};
 
 use super::toy::{Bug, Toy};
 

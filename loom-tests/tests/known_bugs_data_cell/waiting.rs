@@ -1,8 +1,8 @@
 //! Mistakes in the bit of those that wait for a lock.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
-use loom_tests::{Bound, beside};
 
 const WAITED: u32 = 1;
 const WRITER: u32 = 2;

@@ -1,9 +1,9 @@
 //! The protocol of a biased deque, cut down.
 
+use filch_models::Crossing;
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use filch_sync::cell::UnsafeCell;
-use loom_tests::Crossing;
 
 use super::TAG;
 

@@ -2,9 +2,9 @@
 //! place; and the shipped one without its heavy fence.
 
 use filch_deque::{Request, Worker};
+use filch_models::{Bound, beside};
 use filch_sync::asymmetric::WITHOUT_HEAVY;
 use filch_sync::thread;
-use loom_tests::{Bound, beside};
 
 use super::biased_miniature::{BiasedMiniature, Bug, Owner};
 use crate::tour::assert_each_once;

@@ -1,9 +1,9 @@
 //! A biased deque in miniature, and a thief that goes to sleep beside it, with one step left out or
 //! out of place.
 
+use filch_models::{Bound, beside_both};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
-use loom_tests::{Bound, beside_both};
 
 use super::biased_miniature::{BiasedMiniature, Bug, Owner};
 

@@ -2,9 +2,9 @@
 //! each answer of the owner's; with a step left out that one of them owes the others.
 
 use filch_deque::{Request, Steal, Stealer, Worker};
+use filch_models::Bound;
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::Bound;
 
 const SYMPTOM: &str = "asleep beside an item";
 

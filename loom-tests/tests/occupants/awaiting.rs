@@ -3,11 +3,13 @@
 use std::sync::Arc as StdArc;
 use std::task::Poll;
 
+use filch_models::Bound;
 use filch_parker::Parker;
 use filch_sync::Arc;
-use loom_tests::{Awake, Bound};
 
 use super::exit::Ending;
+
+use crate::awake::Awake;
 
 impl Ending {
     fn poll(&self, waker: &StdArc<Awake>) -> Poll<Arc<usize>> {

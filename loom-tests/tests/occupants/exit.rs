@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
+use filch_models::{Bound, Crossing};
 use filch_scheduler::Pid;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing};
 
 use super::{Table, assert_given_back, next_occupant, one_occupant};
 

@@ -1,9 +1,9 @@
 //! Races of messages, which are sent without a pin, with the end of the process and the next
 //! occupant of its slot.
 
+use filch_models::{Bound, Crossing, beside, beside_both};
 use filch_scheduler::Pid;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, beside, beside_both};
 
 use super::{Table, assert_given_back, next_occupant, one_occupant};
 

@@ -1,9 +1,9 @@
 //! Races of a thread that pins with the end of a process, and the beginning of another.
 
+use filch_models::{Bound, beside};
 use filch_scheduler::table::{CLOSED, LIMITED, Placement, Table};
 use filch_scheduler::{Node, Pid};
 use filch_sync::Arc;
-use loom_tests::{Bound, beside};
 
 type Processes = Table<super::processes::Model>;
 

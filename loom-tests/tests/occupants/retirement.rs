@@ -1,10 +1,10 @@
 //! The end of a table while somebody still holds pins.
 
+use filch_models::Bound;
 use filch_scheduler::Node;
 use filch_scheduler::table::{Slot, Table};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::Bound;
 
 use super::pins::ended;
 

@@ -1,9 +1,9 @@
 //! Turns and lives: each sees what the one before it left.
 
+use filch_models::{Bound, Crossing, beside, beside_both};
 use filch_process_state::{Ending, ProcessState, Reason, State, Wake};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use loom_tests::{Bound, Crossing, beside, beside_both};
 
 use super::toy::{End, Toy};
 

@@ -1,8 +1,8 @@
 //! Wake-ups: none is lost, and none enqueues twice.
 
+use filch_models::{Bound, beside};
 use filch_process_state::{Reason, State, Wake};
 use filch_sync::atomic::Ordering;
-use loom_tests::{Bound, beside};
 
 use super::toy::{End, Toy};
 

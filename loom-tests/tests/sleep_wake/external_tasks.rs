@@ -1,7 +1,7 @@
 //! External tasks of a source, which are taken in a search and without one.
 
+use filch_models::{Bound, beside};
 use filch_sync::atomic::Ordering;
-use loom_tests::{Bound, beside};
 
 use super::Pool;
 

@@ -8,10 +8,10 @@
 
 mod external_tasks;
 
+use filch_models::{Bound, beside};
 use filch_processors::protocol::Idle;
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering, fence};
-use loom_tests::{Bound, beside};
 
 /// A pool reduced to its protocol.
 struct Pool {

@@ -1,8 +1,8 @@
 //! Stages 2 to 4: the deque of Chase and Lev, without its fence, and with a thief that claims half.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
-use loom_tests::{Bound, beside};
 
 use super::assert_each_once;
 

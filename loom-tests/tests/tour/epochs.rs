@@ -1,8 +1,8 @@
 //! Stages 5 to 7: a tag beside the index, a count of finished claims, and another ring.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use loom_tests::{Bound, beside};
 
 use super::{Plain, assert_each_once};
 

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use filch_models::{Bound, beside};
 use filch_sync::{Arc, Mutex, lock};
-use loom_tests::{Bound, beside};
 
 use super::assert_each_once;
 

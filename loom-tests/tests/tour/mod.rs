@@ -17,9 +17,9 @@ mod state_end;
 mod state_flag;
 mod state_word;
 
+use filch_models::tell;
 use filch_sync::Arc;
 use filch_sync::cell::UnsafeCell;
-use loom_tests::tell;
 
 /// Plain memory, which loom watches: it fails a model that has a data race on it.
 struct Plain<T>(UnsafeCell<T>);

@@ -1,8 +1,8 @@
 //! Stage 8: a deque that is its owner's until a thief asks.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-use loom_tests::{Bound, beside};
 
 use super::assert_each_once;
 

@@ -2,9 +2,9 @@
 
 use std::mem;
 
+use filch_models::{Bound, tell};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, Mutex, lock};
-use loom_tests::{Bound, tell};
 
 use super::{Plain, told_pushes};
 

@@ -1,8 +1,8 @@
 //! The event queue, stage 5: a receiver that sleeps. Of the queue, the tail is enough.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use loom_tests::{Bound, beside};
 
 /// The step that is left out or out of place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

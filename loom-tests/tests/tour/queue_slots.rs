@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use loom_tests::{Bound, beside};
 
 use super::{Plain, told_pushes};
 

@@ -2,9 +2,9 @@
 
 use std::mem;
 
+use filch_models::{Bound, beside};
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::{Arc, Mutex, lock};
-use loom_tests::{Bound, beside};
 
 /// The step that is left out or out of place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Sleep and wake, stage 5: a processor is handed over to a thread that sleeps.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use loom_tests::{Bound, beside};
 
 use super::Plain;
 

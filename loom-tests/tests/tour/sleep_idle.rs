@@ -1,9 +1,9 @@
 //! Sleep and wake, stages 3 and 4: a processor that goes idle beside a producer, and one searcher
 //! at a time.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
-use loom_tests::{Bound, beside};
 
 /// The step that is left out or out of place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

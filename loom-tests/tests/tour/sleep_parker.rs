@@ -1,8 +1,8 @@
 //! Sleep and wake, stage 2: a token in front of the lock.
 
+use filch_models::{Bound, beside, beside_both};
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use filch_sync::{Arc, Mutex, lock};
-use loom_tests::{Bound, beside, beside_both};
 
 use super::sleep_flag::Condvar;
 

@@ -2,9 +2,9 @@
 
 mod pins;
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
-use loom_tests::{Bound, beside};
 
 use super::Plain;
 

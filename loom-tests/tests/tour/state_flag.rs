@@ -1,8 +1,8 @@
 //! The state word, stage 1: a state, and a flag beside it.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
-use loom_tests::{Bound, beside};
 
 /// A run queue with one process, and one event for it. A worker sees of the event only what the
 /// words of the process make visible.

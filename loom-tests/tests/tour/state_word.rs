@@ -1,8 +1,8 @@
 //! The state word, stages 2 and 3: one word, and one exchange for each edge.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
-use loom_tests::{Bound, beside};
 
 use super::state_flag::Queues;
 

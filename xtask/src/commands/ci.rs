@@ -89,13 +89,13 @@ const CHECKS: &str = "
 clippy | | clippy --workspace --all-targets
 clippy, of features | | clippy -p filch-scheduler -p filch-actors --all-features --all-targets
 clippy, of the facade without its features | | clippy -p filch --no-default-features --lib
-clippy, as loom sees it | loom | clippy -p loom-tests --all-targets
+clippy, as loom sees it | loom | clippy -p loom-tests -p filch-models --all-targets
 clippy, as shuttle sees it | shuttle | clippy -p shuttle-tests -p filch-testing --all-targets
 the facade, beside somebody else's models | loom | test -p filch --test one_pool
 documentation | | doc --workspace --no-deps --exclude loom-tests --exclude shuttle-tests
 documentation, of private items too | private | doc --workspace --no-deps --exclude loom-tests \
     --exclude shuttle-tests --document-private-items
-documentation of the models' harness | loom | doc -p loom-tests --no-deps
+documentation of the models' harness | loom | doc -p filch-models --no-deps
 documentation of the schedules' harness | shuttle | doc -p shuttle-tests --no-deps
 ";
 

@@ -1,6 +1,6 @@
 //! `cargo xtask loom`: the models, and what each of them explored.
 //!
-//! The harness in `loom-tests/src/lib.rs` prints one `model` line per model, and keeps the table of
+//! The harness in `crates/models` prints one `model` line per model, and keeps the table of
 //! each known bug, in a file for each test.
 
 use std::collections::BTreeMap;
@@ -144,7 +144,7 @@ const HEAD: &str = "\
 <!-- Made by `cargo xtask loom --tables` -->
 
 Executions in which a bug, put into a small copy of the algorithm on purpose, does harm. Row 0 has
-the values at first; `loom-tests/src/columns.rs` says how to read the rest.
+the values at first; [filch-models](../crates/models/README.md) says how to read the rest.
 ";
 
 /// Explores all models at these bounds.

@@ -1,8 +1,8 @@
 //! The state word, stage 5: the last pin, and the place for another process.
 
+use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
-use loom_tests::{Bound, beside};
 
 use super::{Bug, MESSAGE, OVER, Slot, VACATED, is_at_rest};
 

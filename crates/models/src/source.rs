@@ -1,8 +1,10 @@
 //! Names for what an execution did, read from the sources: a step knows its line alone.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs;
 use std::panic::Location;
+use std::path::Path;
 
 /// The lines of the files that were read.
 #[derive(Default)]
@@ -14,8 +16,10 @@ const WORDS: [&str; 4] = ["Atomic", "UnsafeCell<", "Mutex<", "Condvar"];
 impl Sources {
     fn lines(&mut self, file: &str) -> &[String] {
         self.0.entry(file.to_owned()).or_insert_with(|| {
-            let path = format!("{}/../{file}", env!("CARGO_MANIFEST_DIR"));
-            let text = fs::read_to_string(path).unwrap_or_default();
+            // Named from the workspace's root; a test runs in its package, somewhere below.
+            let here = env::current_dir().unwrap_or_default();
+            let read = |folder: &Path| fs::read_to_string(folder.join(file)).ok();
+            let text = here.ancestors().find_map(read).unwrap_or_default();
             text.lines().map(|line| line.trim().to_owned()).collect()
         })
     }

@@ -8,14 +8,14 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 
 /// Wakes a thread of the model, and counts.
 #[derive(Debug)]
-pub struct Awake {
+pub(crate) struct Awake {
     unparker: Unparker,
     wakes: AtomicUsize,
 }
 
 impl Awake {
     /// Makes one for the thread that parks there.
-    pub fn new(parker: &Parker) -> Arc<Self> {
+    pub(crate) fn new(parker: &Parker) -> Arc<Self> {
         Arc::new(Self {
             unparker: parker.unparker(),
             wakes: AtomicUsize::new(0),
@@ -23,12 +23,12 @@ impl Awake {
     }
 
     /// Makes a waker that calls it.
-    pub fn waker(self: &Arc<Self>) -> Waker {
+    pub(crate) fn waker(self: &Arc<Self>) -> Waker {
         Waker::from(Arc::clone(self))
     }
 
     /// Returns how often it was called.
-    pub fn wakes(&self) -> usize {
+    pub(crate) fn wakes(&self) -> usize {
         // ORDERING: Relaxed, here and below: looked at when the threads are joined.
         self.wakes.load(Ordering::Relaxed)
     }

@@ -1,17 +1,7 @@
-//! The harness that every model of filch runs in.
-//!
-//! loom passes silently if it explored nothing: a gate that never compiled the algorithm, a limit
-//! that cut the search short, a model with one thread. [`Bound::check`] therefore counts and prints
-//! executions, and fails if there was a single one or fewer than the model's author saw.
-//! [`Bound::refute`] is its mirror: the checker must catch a deliberately broken algorithm.
-//! An execution that fails is printed as a table. [`Outcomes`] collects the results of executions,
-//! so that a model can say which are possible, and that each was reached. [`beside`] and [`tell`]
-//! start a model's threads; [`Crossing`] adds schedules that loom leaves out.
-//!
-//! Run the models with `cargo xtask loom`; without `--cfg loom` this package is empty.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
 #![cfg(loom)]
 
-mod awake;
 mod columns;
 mod crossing;
 mod outcomes;
@@ -29,7 +19,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use awake::Awake;
 pub use crossing::Crossing;
 pub use outcomes::Outcomes;
 pub use threads::{beside, beside_both, tell};
@@ -251,6 +240,7 @@ fn search(bound: Bound, model: Arc<dyn Fn() + Send + Sync>) -> Explored {
         bound.builder().check({
             let executions = Arc::clone(&executions);
             move || {
+                // ORDERING: Relaxed, here and below: a search is one thread's.
                 trace::begin(executions.fetch_add(1, Ordering::Relaxed) + 1);
                 model();
             }
