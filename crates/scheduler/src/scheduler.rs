@@ -16,7 +16,7 @@ use crate::{CalledFromInside, Handle, Protocol, ShutdownReport};
 /// with it.
 ///
 /// Dropping it is a [`shutdown`](Self::shutdown) without patience: it closes the live processes,
-/// which may take a moment, and blocks for three seconds at most, whatever the user's code does.
+/// which may take a moment, and blocks for four seconds at most, whatever the user's code does.
 /// Its report is lost.
 #[doc(alias = "Runtime")]
 pub struct Scheduler<P: Protocol> {

@@ -64,7 +64,7 @@ pub(super) fn scenarios(threads: usize, effort: Effort) -> [Scenario; 2] {
             let pool = &mut *pool.borrow_mut();
             let all = (0..items as usize).into_par_iter().with_thread_pool(pool);
             times_ideal(time(|| {
-                all.for_each(|item| thread::sleep(sleep(item as u64)))
+                all.for_each(|item| thread::sleep(sleep(item as u64)));
             }))
         };
         let scenario = of(name, threads, "times the ideal")
@@ -76,7 +76,7 @@ pub(super) fn scenarios(threads: usize, effort: Effort) -> [Scenario; 2] {
             let orxs = move || {
                 let all = (0..items as usize).par().num_threads(threads);
                 times_ideal(time(|| {
-                    all.for_each(|item| thread::sleep(sleep(item as u64)))
+                    all.for_each(|item| thread::sleep(sleep(item as u64)));
                 }))
             };
             return scenario.contender("orx-parallel", orxs);
