@@ -47,16 +47,11 @@ impl Table {
         for thread in 0..threads {
             lines[0][thread + 1] = format!("thread {thread}");
         }
-        for (column, heading) in [
-            (0, "#"),
-            (1, "main"),
-            (threads + 1, "in"),
-            (threads + 2, "at"),
-        ] {
+        let (function, place) = (threads + 1, threads + 2);
+        for (column, heading) in [(0, "#"), (1, "main"), (function, "in"), (place, "at")] {
             lines[0][column] = heading.to_owned();
         }
-        lines[1][0] = "0".to_owned();
-        lines[1][1] = initially.join(", ");
+        lines[1][..2].clone_from_slice(&["0".to_owned(), initially.join(", ")]);
         let mut writers = BTreeMap::new();
         for index in order {
             let (step, thread) = moves[index];

@@ -189,7 +189,7 @@ impl Bound {
              with `{message}`",
         );
         self.report("caught", claim, executions, explored.elapsed);
-        trace::caught(claim, symptom, message, steps, place)
+        trace::caught(claim, symptom, message, &steps, place)
     }
 
     /// Checks the `model` without a bug, and refutes it with each of `bugs`, which stands beside

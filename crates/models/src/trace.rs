@@ -62,15 +62,19 @@ pub(crate) fn end() {
     CURRENT.set(0);
 }
 
-/// Returns the table, or what `cargo xtask loom --json` asks for. Made on a stack of its own: that
-/// of a model's thread is small.
+/// Explains the steps to a thread of a model, on a stack of its own: that of the thread is small.
 fn show(steps: Vec<Step>, message: &str) -> String {
     let message = message.to_owned();
-    let show = move || match env::var_os("FILCH_LOOM_JSON") {
-        Some(_) => Table::new(&steps, &message).json(),
-        None => Table::new(&steps, &message).markdown(false),
-    };
-    thread::spawn(show).join().unwrap_or_default()
+    let shown = thread::spawn(move || as_asked(&Table::new(&steps, &message)));
+    shown.join().unwrap_or_default()
+}
+
+/// Returns the table, or what `cargo xtask loom --json` asks for.
+fn as_asked(table: &Table) -> String {
+    match env::var_os("FILCH_LOOM_JSON") {
+        Some(_) => table.json(),
+        None => table.markdown(false),
+    }
 }
 
 /// Prints the table of a known bug, adds it to the page of its test if `cargo xtask loom` wants
@@ -79,11 +83,12 @@ pub(crate) fn caught(
     claim: &str,
     symptom: &str,
     message: &str,
-    steps: Vec<Step>,
+    steps: &[Step],
     place: &Location<'_>,
 ) -> String {
-    let table = Table::new(&steps, message).markdown(true);
-    println!("{claim}:\n{}", show(steps, message));
+    let table = Table::new(steps, message);
+    println!("{claim}:\n{}", as_asked(&table));
+    let table = table.markdown(true);
     let Some(folder) = env::var_os("FILCH_LOOM_TABLES") else {
         return table;
     };

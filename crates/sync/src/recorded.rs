@@ -229,14 +229,8 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let guard = self.inner.try_lock();
-        note(
-            self.word,
-            if guard.is_ok() {
-                "try_lock"
-            } else {
-                "try_lock fails"
-            },
-        );
+        let operations = ["try_lock fails", "try_lock"];
+        note(self.word, operations[usize::from(guard.is_ok())]);
         guard
     }
 }

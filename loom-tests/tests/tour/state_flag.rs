@@ -118,6 +118,20 @@ impl Process {
 }
 
 /// A process that is queued, a worker that runs it, and a sender. Afterwards the queue runs dry.
+pub(super) fn sends_beside_a_turn<P: 'static>(
+    process: Arc<P>,
+    queues: fn(&P) -> &Queues,
+    send: fn(&P),
+    turn: fn(&P) -> bool,
+) {
+    queues(&process).enqueue();
+    let worker = beside(&process, move |process| assert!(turn(process)));
+    send(&process);
+    worker.join().unwrap();
+    while turn(&process) {}
+    queues(&process).assert_seen();
+}
+
 fn a_message_beside_a_turn(bug: Bug) {
     let process = Arc::new(Process {
         bug,
@@ -125,12 +139,12 @@ fn a_message_beside_a_turn(bug: Bug) {
         woken: AtomicBool::new(false),
         queues: Queues::default(),
     });
-    process.queues.enqueue();
-    let worker = beside(&process, |process| assert!(process.turn()));
-    process.send();
-    worker.join().unwrap();
-    while process.turn() {}
-    process.queues.assert_seen();
+    sends_beside_a_turn(
+        process,
+        |process| &process.queues,
+        Process::send,
+        Process::turn,
+    );
 }
 
 /// The worker finds the flag down. The sender raises it, and finds the process Running: it leaves

@@ -4,7 +4,7 @@ use filch_models::{Bound, beside};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
 
-use super::state_flag::Queues;
+use super::state_flag::{Queues, sends_beside_a_turn};
 
 /// The step that is left out or out of place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,15 +108,15 @@ impl Process {
     // ANCHOR_END: turn
 }
 
-/// A process that is Ready, a worker that runs it, and a sender. Afterwards the queue runs dry.
+/// A process that is Ready, and a message beside its turn.
 fn a_message_beside_a_turn(bug: Bug) {
     let process = Process::new(bug, READY);
-    process.queues.enqueue();
-    let worker = beside(&process, |process| assert!(process.turn()));
-    process.send();
-    worker.join().unwrap();
-    while process.turn() {}
-    process.queues.assert_seen();
+    sends_beside_a_turn(
+        process,
+        |process| &process.queues,
+        Process::send,
+        Process::turn,
+    );
 }
 
 #[test]

@@ -68,22 +68,20 @@ impl Options {
     }
 }
 
-/// Known bugs whose module is not named after a crate.
-const CRATES: &[(&str, &str)] = &[
-    ("bound", "processors"),
-    ("combiner", "build-scheduler"),
-    ("end", "processors"),
-    ("guests", "processors"),
-    ("handoff", "processors"),
-    ("occupancy", "slab"),
-    ("scope", "fork-join"),
-];
-
-/// The tours by the modules of their stages; those of the deque's have names of their own.
-const TOURS: &[(&str, &str)] = &[
-    ("queue_", "event-queue"),
-    ("sleep_", "sleep-and-wake"),
-    ("state_", "state-word"),
+/// The pages of tests whose module is not `known_bugs_` and the name of a page, by the first
+/// beginning that a test's name has.
+const PAGES: &[(&str, &str)] = &[
+    ("known_bugs_bound.", "processors"),
+    ("known_bugs_combiner.", "build-scheduler"),
+    ("known_bugs_end.", "processors"),
+    ("known_bugs_guests.", "processors"),
+    ("known_bugs_handoff.", "processors"),
+    ("known_bugs_occupancy.", "slab"),
+    ("known_bugs_scope.", "fork-join"),
+    ("tour.queue_", "tour-event-queue"),
+    ("tour.sleep_", "tour-sleep-and-wake"),
+    ("tour.state_", "tour-state-word"),
+    ("tour.", "tour-deque"),
 ];
 
 /// The folder for the tables of each test.
@@ -102,19 +100,11 @@ fn pages(is_written: bool) -> Result<Tally> {
     let mut pages = BTreeMap::<_, String>::new();
     for file in files {
         let name = file.file_stem().and_then(OsStr::to_str).unwrap_or_default();
-        let mut parts = name.split('.');
-        let of = match (parts.next().unwrap_or_default(), parts.next()) {
-            ("tour", Some(part)) => {
-                let listed = TOURS.iter().find(|(begin, _)| part.starts_with(begin));
-                format!("tour-{}", listed.map_or("deque", |(_, tour)| tour))
-            }
-            (module, _) => {
-                let Some(module) = module.strip_prefix("known_bugs_") else {
-                    continue;
-                };
-                let listed = CRATES.iter().find(|(listed, _)| *listed == module);
-                listed.map_or(module.replace('_', "-"), |(_, name)| (*name).to_owned())
-            }
+        let listed = PAGES.iter().find(|(begin, _)| name.starts_with(begin));
+        let of = match (listed, name.strip_prefix("known_bugs_")) {
+            (Some((_, page)), _) => (*page).to_owned(),
+            (None, Some(bug)) => bug.split('.').next().unwrap_or_default().replace('_', "-"),
+            (None, None) => continue,
         };
         let page = pages.entry(of).or_default();
         *page += &format!("\n{}", fs::read_to_string(file)?.trim_end());
