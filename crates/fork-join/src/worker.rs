@@ -183,7 +183,6 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for(&self, latch: &dyn Awaited) {
-        self.share();
         // The frame of the search is gone when a job runs: a stack holds many waits.
         while !latch.is_done() {
             let found = self.find_beside(latch);
@@ -194,10 +193,11 @@ impl Worker {
         }
     }
 
-    /// Looks for something to do, and sleeps, until the job is done. Returns what it has found
-    /// before that.
+    /// Shares its jobs, looks for something to do, and sleeps, until the job is done. Returns what
+    /// it has found before that.
     #[inline(never)]
     fn look_beside(&self, latch: &dyn Awaited) -> Option<JobRef> {
+        self.share();
         let stack = &self.owner.stack;
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
