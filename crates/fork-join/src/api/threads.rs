@@ -18,10 +18,10 @@ use crate::job::Payload;
 use crate::shared::{Host, Shared};
 use crate::worker::Worker;
 
-/// Rounds of looking for work between which a thread that waits pauses.
-const PAUSING_ROUNDS: u32 = 12;
+/// Rounds with a pause of a thread that waits: few, as the other one may need this core.
+const PAUSING_ROUNDS: u32 = 4;
 /// Rounds after those, between which it gives its core to others.
-const YIELDING_ROUNDS: u32 = 20;
+const YIELDING_ROUNDS: u32 = 28;
 
 /// The threads of a pool, as its jobs see them.
 pub(crate) struct PoolHost {
