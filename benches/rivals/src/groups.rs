@@ -16,10 +16,10 @@ mod rayon;
 pub(crate) mod scheduler;
 mod timers;
 
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 
 /// A name, and the scenarios.
-pub(crate) type Group = (&'static str, fn(Effort) -> Vec<Scenario>);
+pub(crate) type Group = (&'static str, fn() -> Vec<Scenario>);
 
 pub(crate) const ALL: &[Group] = &[
     ("build-scheduler", build_scheduler::scenarios),
@@ -34,7 +34,7 @@ pub(crate) const ALL: &[Group] = &[
     ("one-pool", one_pool::scenarios),
     ("parker", parker::scenarios),
     ("processors", processors::scenarios),
-    ("rayon", |_| rayon::scenarios()),
+    ("rayon", rayon::scenarios),
     ("scheduler", scheduler::scenarios),
     ("timers", timers::scenarios),
 ];
@@ -44,7 +44,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::ALL;
-    use crate::harness::Effort;
     use crate::work::ask_for;
 
     #[test]
@@ -53,7 +52,7 @@ mod tests {
             ask_for(workers);
             for (group, scenarios) in ALL {
                 let mut names = BTreeSet::new();
-                for scenario in scenarios(Effort::QUICK) {
+                for scenario in scenarios() {
                     let is_new = names.insert(scenario.name().to_owned());
                     assert!(is_new, "{group}: {}", scenario.name());
                 }

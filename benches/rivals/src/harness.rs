@@ -18,36 +18,6 @@ use hdrhistogram::Histogram;
 
 use crate::work::WORKERS;
 
-/// The amount of measuring.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
-    /// Rounds that count.
-    pub(crate) rounds: usize,
-    /// Operations of a round are divided by this.
-    divisor: u64,
-}
-
-impl Effort {
-    pub(crate) const FULL: Self = Self {
-        rounds: run::Effort::ENOUGH_ROUNDS,
-        divisor: 1,
-    };
-    /// The fewest rounds that have an interval.
-    pub(crate) const QUICK: Self = Self {
-        rounds: 6,
-        divisor: 8,
-    };
-
-    pub(crate) fn is_full(self) -> bool {
-        self.divisor == 1
-    }
-
-    /// Returns the operations of a contender's round, where a full run does `full`.
-    pub(crate) fn operations(self, full: u64) -> u64 {
-        (full / self.divisor).max(1)
-    }
-}
-
 /// The beginning of our contenders' names.
 const OURS: &str = "filch";
 

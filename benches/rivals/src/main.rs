@@ -21,9 +21,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
-use filch_report::run::{self, Machine, Run};
+use filch_report::run::{Effort, Machine, Run};
 use filch_report::{Folder, Unfit, published, tables};
-use harness::Effort;
 
 /// The options of the program around this one.
 const MORE: &str = "\
@@ -35,11 +34,6 @@ cargo xtask bench takes these as well:
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask bench", about, version, after_help = MORE)]
 struct Arguments {
-    /// Fewer and shorter rounds: to see that it works, not to compare. With `--rounds 15` shorter
-    /// ones only, which scatter more, but compare.
-    #[arg(long)]
-    quick: bool,
-
     /// Only this group; may be repeated.
     #[arg(long, value_parser = PossibleValuesParser::new(groups::ALL.iter().map(|group| group.0)))]
     group: Vec<String>,
@@ -57,9 +51,10 @@ struct Arguments {
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     workers: usize,
 
-    /// Rounds that are measured; one more is discarded.
-    #[arg(long)]
-    rounds: Option<usize>,
+    /// Rounds that are measured; one more is discarded. Fewer than 15 show that it works, and
+    /// compare nothing.
+    #[arg(long, default_value_t = Effort::ENOUGH_ROUNDS)]
+    rounds: usize,
 
     /// Seed of the order in which the contenders take their turns.
     #[arg(long, default_value_t = 1)]
@@ -71,9 +66,8 @@ struct Arguments {
 
     /// Stores each group in a folder, as JSON, when it is measured: benches/results/DATE-MACHINE,
     /// unless another one is named. Rows that cannot be told from the rival's are measured again.
-    /// When no group is missing, the pages and the chart are made from it. Refuses a dirty tree and
-    /// a busy machine; with `--quick` it stores nonetheless, marked as short, and makes no page.
-    /// Other groups may follow, of the same commit on the same machine.
+    /// When no group is missing, the pages and the chart are made from it. Refuses a dirty tree, a
+    /// busy machine and few rounds. Other groups may follow, of the same commit on the same machine.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenario", "contender"])]
     report: Option<Option<PathBuf>>,
 }
@@ -114,31 +108,32 @@ fn fit() -> Result<Machine, Unfit> {
 }
 
 fn measure(arguments: &Arguments) -> Result<(), String> {
-    let mut effort = match arguments.quick {
-        true => Effort::QUICK,
-        false => Effort::FULL,
+    let effort = Effort {
+        rounds: arguments.rounds.max(1),
+        seed: arguments.seed,
     };
-    effort.rounds = arguments.rounds.unwrap_or(effort.rounds).max(1);
     let is_report = arguments.report.is_some();
-    let machine = match is_report && !arguments.quick {
+    if is_report && effort.rounds < Effort::ENOUGH_ROUNDS {
+        return Err(format!(
+            "a report has {} rounds or more",
+            Effort::ENOUGH_ROUNDS
+        ));
+    }
+    let machine = match is_report {
         true => fit().map_err(|unfit| unfit.to_string())?,
         false => machine::describe(),
     };
     let again = if is_report { AGAIN } else { 0 };
     let mut all = Run {
         machine,
-        effort: run::Effort {
-            rounds: effort.rounds,
-            quick: arguments.quick,
-            seed: arguments.seed,
-        },
+        effort,
         results: Vec::new(),
     };
     println!("{}", tables::machine(&all));
     work::ask_for(arguments.workers);
     let path = arguments.report.as_ref().map(|named| match named {
         Some(path) => path.clone(),
-        None => machine::results().join(all.machine.folder(arguments.workers, all.effort)),
+        None => machine::results().join(all.machine.folder(arguments.workers)),
     });
     let stored = path.as_ref();
     let stored = stored.map(|path| Folder::open(path, &all.machine, all.effort));
@@ -151,7 +146,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
             results: Vec::new(),
             ..all.clone()
         };
-        for mut scenario in scenarios(effort) {
+        for mut scenario in scenarios() {
             let is_kept = scenario.keep(&arguments.contender);
             if is_kept && scenario.name().contains(&arguments.scenario) {
                 let (rounds, seed) = (effort.rounds, arguments.seed);
@@ -171,15 +166,15 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     if let Some(json) = &arguments.json {
         all.write(json)?;
     }
-    path.map_or(Ok(()), |path| publish(&path, arguments.quick))
+    path.map_or(Ok(()), |path| publish(&path))
 }
 
 /// Makes the pages from the run, if that can be done here and now, and says how otherwise.
-fn publish(path: &Path, is_short: bool) -> Result<(), String> {
+fn publish(path: &Path) -> Result<(), String> {
     let measured = Run::read_all(path)?;
     let groups = measured.groups();
     let is_whole = groups::ALL.iter().all(|(group, _)| groups.contains(group));
-    if is_whole && !is_short && !machine::is_carried() {
+    if is_whole && !machine::is_carried() {
         return published::write(Some(path));
     }
     let path = path.display();

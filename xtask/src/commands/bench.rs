@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn only_the_groups_are_looked_at() {
-        assert!(wants_rayon(&["--quick"]));
+        assert!(wants_rayon(&["--rounds", "6"]));
         assert!(wants_rayon(&["--group", "deque", "--group=rayon"]));
         assert!(!wants_rayon(&["--group", "deque", "--report", "rayon"]));
     }

@@ -100,14 +100,13 @@ pub fn comparison(before: &Run, after: &Run) -> String {
         let machine = &run.machine;
         let _ = writeln!(
             text,
-            "{which}: {} · {} cores · {} · commit {} · {} · {} rounds{}",
+            "{which}: {} · {} cores · {} · commit {} · {} · {} rounds",
             machine.cpu,
             machine.cores,
             machine.rustc,
             machine.commit,
             machine.date,
-            run.effort.rounds,
-            if run.effort.quick { ", quick" } else { "" }
+            run.effort.rounds
         );
     }
     if before.machine.cpu != after.machine.cpu {

@@ -50,9 +50,9 @@ impl Machine {
         }
     }
 
-    /// The name of the folder of a run: the date, the machine, the number of workers if one was
-    /// asked for, and whether the run is a short one.
-    pub fn folder(&self, workers: usize, effort: Effort) -> String {
+    /// The name of the folder of a run: the date, the machine, and the number of workers if one was
+    /// asked for.
+    pub fn folder(&self, workers: usize) -> String {
         let date = self.date.split('T').next().unwrap_or_default();
         let cpu = self.cpu.to_lowercase();
         let words = cpu.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -60,9 +60,6 @@ impl Machine {
         let mut name = format!("{date}-{}-{}-cores", words.join("-"), self.cores);
         if workers > 0 {
             name.push_str(&format!("-{workers}-workers"));
-        }
-        if effort.quick {
-            name.push_str("-short");
         }
         name
     }
@@ -132,11 +129,9 @@ fn check_same(
         return Ok(());
     }
     let said = |(machine, effort): (&Machine, Effort)| {
-        let quick = if effort.quick { ", quick" } else { "" };
-        format!(
-            "{}, {}, {} rounds{quick}",
-            machine.cpu, machine.commit, effort.rounds
-        )
+        let Effort { rounds, seed } = effort;
+        let Machine { cpu, commit, .. } = machine;
+        format!("{cpu}, {commit}, {rounds} rounds, seed {seed}")
     };
     let [one, other] = [one, other].map(said);
     Err(format!(
@@ -194,9 +189,9 @@ mod tests {
         let mut other = machine();
         other.commit = "ffff".into();
         assert!(Folder::open(place.path(), &other, deque.effort).is_err());
-        let mut quick = deque.effort;
-        quick.quick = true;
-        assert!(Folder::open(place.path(), &machine(), quick).is_err());
+        let mut short = deque.effort;
+        short.rounds = 3;
+        assert!(Folder::open(place.path(), &machine(), short).is_err());
         // One that came there by hand.
         let mut run = deque;
         run.machine = other;
@@ -225,13 +220,10 @@ mod tests {
 
     #[test]
     fn a_folder_is_named_after_the_day_and_the_machine() {
-        let (mut machine, mut effort) = (machine(), run().effort);
-        let plain = "2026-11-26-a-processor-2-cores";
-        assert_eq!(machine.folder(0, effort), plain);
-        effort.quick = true;
-        assert_eq!(machine.folder(0, effort), format!("{plain}-short"));
+        let mut machine = machine();
+        assert_eq!(machine.folder(0), "2026-11-26-a-processor-2-cores");
         machine.cpu = "Xeon(R) CPU @ 2.2GHz".into();
-        let name = "2026-11-26-xeon-r-cpu-2-2ghz-2-cores-8-workers-short";
-        assert_eq!(machine.folder(8, effort), name);
+        let name = "2026-11-26-xeon-r-cpu-2-2ghz-2-cores-8-workers";
+        assert_eq!(machine.folder(8), name);
     }
 }

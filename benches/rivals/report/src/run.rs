@@ -59,26 +59,19 @@ impl Machine {
 pub struct Effort {
     /// Rounds that count.
     pub rounds: usize,
-    /// `true` if each round was an eighth as long.
-    pub quick: bool,
     /// The seed of the order in which the contenders took their turns.
     pub seed: u64,
 }
 
 impl Effort {
-    /// The least number of rounds for a comparison, also of short ones: these scatter more, and the
-    /// intervals say how much.
+    /// The least number of rounds for a comparison.
     pub const ENOUGH_ROUNDS: usize = 15;
 
-    /// Tells the number of rounds, and their length.
+    /// Tells the number of rounds, and if it is too small.
     pub(crate) fn in_words(self) -> String {
-        let Self { rounds, quick, .. } = self;
-        match quick {
-            true if rounds < Self::ENOUGH_ROUNDS => {
-                format!("{rounds}, **quick ones: good for no comparison**")
-            }
-            true => format!("{rounds}, an eighth as long"),
-            false => rounds.to_string(),
+        match self.rounds {
+            Self::ENOUGH_ROUNDS.. => self.rounds.to_string(),
+            few => format!("{few}, **good for no comparison**"),
         }
     }
 }
@@ -302,8 +295,7 @@ pub(crate) mod tests {
         Run {
             machine: machine(),
             effort: Effort {
-                rounds: 8,
-                quick: false,
+                rounds: 15,
                 seed: 1,
             },
             results: vec![of("won", 4.0, 8.0), of("lost", 9.0, 6.0), even],

@@ -11,23 +11,23 @@ use std::hint::black_box;
 use self::contenders::{Farm, Filch, Locked};
 use crate::alone;
 use crate::clock::{cost, per_operation, time_together};
-use crate::harness::{Effort, Scenario, merged};
+use crate::harness::{Scenario, merged};
 use crate::memory::{resident, touched};
 use crate::work::those_or;
 
 /// Workers of the farm.
 const WORKERS: u64 = 100;
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let jobs = effort.operations(200_000);
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let jobs = 25_000;
     let floors = WAITING.map(|waiting| {
         beside(waiting).floor("an id noted, one forgotten", ids_alone(waiting, jobs))
     });
     merged([
         on_all_threads::<Filch>(jobs),
         on_all_threads::<Locked>(jobs),
-        on_one_thread::<Filch>(effort),
-        on_one_thread::<Locked>(effort),
+        on_one_thread::<Filch>(),
+        on_one_thread::<Locked>(),
         floors.into(),
     ])
 }
@@ -43,9 +43,9 @@ fn on_all_threads<F: Farm + Sync>(jobs: u64) -> Vec<Scenario> {
     those_or(&[1, 2]).into_iter().map(scenario).collect()
 }
 
-fn on_one_thread<F: Farm>(effort: Effort) -> Vec<Scenario> {
-    let jobs = effort.operations(200_000);
-    let waiting = effort.operations(100_000).to_string();
+fn on_one_thread<F: Farm>() -> Vec<Scenario> {
+    let jobs = 25_000;
+    let waiting = 12_500.to_string();
     let among = |waiting| beside(waiting).contender(F::NAME, building::<F>(waiting, jobs));
     let mut all = Vec::from(WAITING.map(among));
     let bytes = move || alone::figures(&["waiting", F::NAME, &waiting])[0];

@@ -11,7 +11,7 @@ use filch_data_cell::{Access, DataCell, LockSet};
 use parking_lot::RwLock as ParkingLot;
 
 use crate::clock::{cost, uncontended_rmws};
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 
 /// Three locks, each in an allocation of its own, as the cells are. The macro is for the guards,
 /// whose types name how long they live.
@@ -29,8 +29,8 @@ macro_rules! each {
     }};
 }
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let locks = effort.operations(2_000_000);
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let locks = 250_000;
     let of = |how, access| {
         let name = format!("lock three for {how}, one thread");
         Scenario::new(name, "ns per set").contender("filch LockSet", filch(access, locks))

@@ -18,7 +18,7 @@ use self::contenders::{
     Biased, CrossbeamFifo, CrossbeamLifo, Deque, Owner, Shared, St3Fifo, St3Lifo, Unshared,
 };
 use crate::clock::{cost, per_operation, time, time_together, uncontended_rmws};
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 use crate::work::{Work, workers};
 
 /// The number of items in a filled deque.
@@ -47,12 +47,12 @@ macro_rules! scenario {
     };
 }
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let single = effort.operations(4_000_000);
-    let stretches = effort.operations(16_000);
-    let long = effort.operations(40);
-    let steals = effort.operations(1_000);
-    let forks = effort.operations(24);
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let single = 500_000;
+    let stretches = 2000;
+    let long = 5;
+    let steals = 125;
+    let forks = 3;
     let alone = |name| Scenario::new(name, "ns per push and pop");
     let rmw = "one uncontended RMW";
     let mut scenarios = vec![
@@ -69,8 +69,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             steal(steals)
         ),
     ];
-    let bursts = effort.operations(20_000);
-    let slow_bursts = effort.operations(4_000);
+    let bursts = 2500;
+    let slow_bursts = 500;
     // The owner is one of the workers.
     let thieves = workers().max(2) - 1;
     for (kind, unit, bursts, nanos) in [

@@ -15,18 +15,14 @@ use std::time::Instant;
 use filch_engine::{Engine, Scheduler, Stage, Worker, WorkerHandle};
 use parking_lot::Mutex;
 
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 use crate::total::sum_to;
 use crate::work::those_or;
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     let broadcasts = those_or(&[1, 10, 100]).into_iter();
-    let broadcasts = broadcasts.map(|workers| broadcasts::scenario(workers, effort));
-    let others = [
-        stream::scenario(effort),
-        latency::scenario(effort),
-        frame::scenario(effort),
-    ];
+    let broadcasts = broadcasts.map(broadcasts::scenario);
+    let others = [stream::scenario(), latency::scenario(), frame::scenario()];
     others.into_iter().chain(broadcasts).collect()
 }
 

@@ -14,7 +14,7 @@ use self::contenders::{
 use self::floors::Floor;
 use self::latency::{Next, messages, ping_pong, polled, pushes, received, receiver_load};
 use self::throughput::{batches, burst, fan_in, one_by_one, one_thread, sleeping};
-use crate::harness::{Effort, Scenario, merged};
+use crate::harness::{Scenario, merged};
 use crate::work::those_or;
 
 /// 256 bytes.
@@ -22,32 +22,32 @@ type Large = [u64; 32];
 /// 1 KiB.
 type Huge = [u64; 128];
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     merged([
-        all::<Filch>("filch-event-queue", effort),
-        all::<May>("may_queue", effort),
-        all::<Kanal>("kanal", effort),
-        all::<Std>("std mpsc", effort),
-        all::<Crossbeam>("crossbeam-channel", effort),
-        all::<Flume>("flume", effort),
-        all::<Crossfire>("crossfire", effort),
-        all::<Segments>("crossbeam SegQueue", effort),
-        all::<Concurrent>("concurrent-queue", effort),
-        waiting::<Filch>("filch-event-queue", effort),
+        all::<Filch>("filch-event-queue"),
+        all::<May>("may_queue"),
+        all::<Kanal>("kanal"),
+        all::<Std>("std mpsc"),
+        all::<Crossbeam>("crossbeam-channel"),
+        all::<Flume>("flume"),
+        all::<Crossfire>("crossfire"),
+        all::<Segments>("crossbeam SegQueue"),
+        all::<Concurrent>("concurrent-queue"),
+        waiting::<Filch>("filch-event-queue"),
         // The choice of a thread that must not sleep.
-        at_a_pace::<Filch>("filch-event-queue, looking", effort, polled::<Filch>).collect(),
-        waiting::<Kanal>("kanal", effort),
-        waiting::<Std>("std mpsc", effort),
-        waiting::<Crossbeam>("crossbeam-channel", effort),
-        waiting::<Flume>("flume", effort),
-        waiting::<Crossfire>("crossfire", effort),
-        waiting::<Async>("async-channel", effort),
-        floors(effort),
+        at_a_pace::<Filch>("filch-event-queue, looking", polled::<Filch>).collect(),
+        waiting::<Kanal>("kanal"),
+        waiting::<Std>("std mpsc"),
+        waiting::<Crossbeam>("crossbeam-channel"),
+        waiting::<Flume>("flume"),
+        waiting::<Crossfire>("crossfire"),
+        waiting::<Async>("async-channel"),
+        floors(),
     ])
 }
 
 /// Events of most rounds.
-const EVENTS: u64 = 1_000_000;
+const EVENTS: u64 = 125_000;
 
 fn of(name: impl Into<String>) -> Scenario {
     Scenario::new(name, "ns per event")
@@ -58,11 +58,11 @@ fn together(producers: usize, manner: &str) -> Scenario {
 }
 
 /// The scenarios of every queue.
-fn all<Q>(queue: &'static str, effort: Effort) -> Vec<Scenario>
+fn all<Q>(queue: &'static str) -> Vec<Scenario>
 where
     Q: Queue<u64> + Queue<Large> + Queue<Huge>,
 {
-    let events = effort.operations(EVENTS);
+    let events = EVENTS;
     let mut all = vec![
         of("push + pop, one thread").contender(queue, one_thread::<u64, Q>(events, 1)),
         of("1000 pushes, 1000 pops, one thread")
@@ -94,7 +94,7 @@ where
             ]);
         }
     }
-    let events = effort.operations(200_000);
+    let events = 25_000;
     let (often, seldom) = (Duration::from_nanos(200), Duration::from_micros(1));
     all.extend([
         Scenario::new("an event each 200 ns", "ns")
@@ -107,28 +107,24 @@ where
 }
 
 /// Those of queues whose receiver can wait.
-fn waiting<Q: Blocking<u64>>(queue: &'static str, effort: Effort) -> Vec<Scenario> {
-    let (events, trips) = (effort.operations(EVENTS), effort.operations(20_000));
+fn waiting<Q: Blocking<u64>>(queue: &'static str) -> Vec<Scenario> {
+    let (events, trips) = (EVENTS, 2500);
     let recv = |producers| {
         let turn = fan_in::<u64, Q>(producers as u64, events, sleeping::<u64, Q>);
         together(producers, "recv").contender(queue, turn)
     };
     let mut all: Vec<_> = those_or(&[1, 4, 8]).into_iter().map(recv).collect();
-    all.extend(at_a_pace::<Q>(queue, effort, received::<Q>));
+    all.extend(at_a_pace::<Q>(queue, received::<Q>));
     let ping_pong = ping_pong::<Q>(trips);
     all.push(Scenario::new("ping-pong by recv", "ns per round trip").contender(queue, ping_pong));
     all
 }
 
 /// A receiver that waits in this way for an event each so many microseconds.
-fn at_a_pace<Q: Queue<u64>>(
-    queue: &'static str,
-    effort: Effort,
-    next: Next<Q>,
-) -> impl Iterator<Item = Scenario> {
+fn at_a_pace<Q: Queue<u64>>(queue: &'static str, next: Next<Q>) -> impl Iterator<Item = Scenario> {
     [10, 100].into_iter().flat_map(move |micros| {
         let period = Duration::from_micros(micros);
-        let events = effort.operations(100_000 / micros);
+        let events = (12_500 / micros).max(1);
         let name = format!("recv, an event each {micros} us");
         let ages = messages::<Q>(period, events, next);
         let load = receiver_load::<Q>(period, events, next);
@@ -140,8 +136,8 @@ fn at_a_pace<Q: Queue<u64>>(
     })
 }
 
-fn floors(effort: Effort) -> Vec<Scenario> {
-    let events = effort.operations(EVENTS);
+fn floors() -> Vec<Scenario> {
+    let events = EVENTS;
     let floor = |producers| {
         let floor = fan_in::<u64, Floor>(producers as u64, events, batches::<u64, Floor>);
         together(producers, "batches").floor("a claim and a store", floor)

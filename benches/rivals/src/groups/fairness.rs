@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use self::mixture::Kind::{Caller, Flood, Pairs, Yielders};
 use self::mixture::{BLOCKING, Busy, CALL, CALLS, Steps};
 use crate::clock::time;
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 use crate::pools::{BlockingPool, Pool, Talking, Tokio, start};
 use crate::work::workers;
 
@@ -73,11 +73,11 @@ macro_rules! pools {
 
 pub(super) use pools;
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let length = Duration::from_millis(effort.operations(500));
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let length = Duration::from_millis(62);
     let mut all = shares(workers(), length);
     all.push(behind_calls(workers()));
-    all.push(executions(workers(), effort.operations(5_000)));
+    all.push(executions(workers(), 625));
     all
 }
 

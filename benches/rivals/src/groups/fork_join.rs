@@ -14,39 +14,39 @@ use filch_report::estimate::median;
 
 use self::contenders::{having, peak, turn};
 use self::programs::{Kind, Program};
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 use crate::work::{WORKERS, those_or};
 
 /// The argument of the recursion that does nothing but fork.
-const FIB: u64 = 35;
+const FIB: u64 = 30;
+
+/// The depth of the trees.
+const DEPTH: u64 = 19;
 
 const OURS: &str = "filch-fork-join";
 const WITH_CALLER: &str = "filch-fork-join, the caller takes part";
 const THREAD_LOCAL: &str = "filch-fork-join, thread-local";
 const SEQUENTIAL: &str = "sequential";
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    // A quick run divides the work, and not the depth of a recursion by the same number.
-    let n = if effort.is_full() { FIB } else { FIB - 5 };
-    let depth = if effort.is_full() { 22 } else { 19 };
-    let leaves = effort.operations(200_000);
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let leaves = 25_000;
     let row = |name: &str, unit, kind, size| (name.to_owned(), unit, Program { kind, size });
-    let (fib, skewed) = (format!("fib({n})"), "leaves of 100 ns and 1 ms");
+    let (fib, skewed) = (format!("fib({FIB})"), "leaves of 100 ns and 1 ms");
     let programs = [
-        row(&fib, "ns per fork", Kind::Fib, n),
-        row(&format!("{fib}, moved"), "ns per fork", Kind::FibMoved, n),
+        row(&fib, "ns per fork", Kind::Fib, FIB),
+        row(&format!("{fib}, moved"), "ns per fork", Kind::FibMoved, FIB),
         row(
             &format!("{fib}, the larger part second"),
             "ns per fork",
             Kind::FibBackwards,
-            n,
+            FIB,
         ),
-        row("a tree in memory", "ns per node", Kind::Sum, depth),
+        row("a tree in memory", "ns per node", Kind::Sum, DEPTH),
         row(
             "a tree in memory, second branches first",
             "ns per node",
             Kind::SumBackwards,
-            depth,
+            DEPTH,
         ),
         row("11 queens", "us", Kind::Queens, 11),
         row("13 queens", "us", Kind::Queens, 13),
@@ -57,7 +57,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         row("20 jobs of 1 ms above 20 ms", "us", Kind::Chain, 20),
     ];
     let peaks = [
-        row(&format!("peak memory of {fib}"), "KiB", Kind::Fib, n),
+        row(&format!("peak memory of {fib}"), "KiB", Kind::Fib, FIB),
         row(
             "peak memory beside a tree of depth 18",
             "KiB",
@@ -72,13 +72,12 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         let measured = measured.map(move |(name, unit, it)| scenario(name, unit, threads, *it));
         let peaks = peaks.iter();
         measured
-            .chain(spawns::scenarios(threads, effort))
+            .chain(spawns::scenarios(threads))
             .chain(visits(threads))
             .chain(peaks.map(move |(name, unit, it)| peak_of(name, unit, threads, *it)))
     });
     let tails = those_or(&tail::THREADS).into_iter();
-    all.chain(tails.flat_map(|threads| tail::scenarios(threads, effort)))
-        .collect()
+    all.chain(tails.flat_map(tail::scenarios)).collect()
 }
 
 /// A scenario of so many threads.

@@ -10,7 +10,7 @@ use crossbeam_utils::CachePadded;
 
 use self::contenders::{Crossbeam, Filch, Injector, Locked};
 use crate::clock::{Backoff, cost, per_operation, time_together};
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 use crate::work::those_or;
 
 /// The items that a take moves besides the one that it returns.
@@ -30,14 +30,14 @@ macro_rules! scenario {
     };
 }
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let fills = effort.operations(1_000);
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let fills = 125;
     let alone = scenario!("push + batch take, 1 thread", one_thread(fills))
         .floor("2 RMWs and the shared deque", push_and_deque(fills));
     // As many producers as workers, and as many consumers.
     let together = those_or(&[1, 2]).into_iter().map(|workers| {
         let pairs = workers as u64;
-        let each = effort.operations(500_000) / pairs.div_ceil(2);
+        let each = 62_500 / pairs.div_ceil(2);
         let s = if pairs == 1 { "" } else { "s" };
         scenario!(
             format!("{pairs} producer{s}, {pairs} consumer{s}"),

@@ -17,7 +17,7 @@ use self::events::{Event, Message, Spawn, Timer, WakeUp};
 use super::fairness::mixture::{BLOCKING, Mixture, keep_blocking};
 use super::fairness::pools;
 use crate::clock::cost;
-use crate::harness::{Effort, Scenario, keeping};
+use crate::harness::{Scenario, keeping};
 use crate::pools::{Actors, Async, BlockingPool, Filch, Pool, TOTAL, Talking, Tokio};
 use crate::work::{WORKERS, those_or, workers};
 
@@ -30,12 +30,12 @@ const MANY: usize = 8;
 /// More than the cores of most machines.
 const VERY_MANY: usize = 32;
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     let counts = those_or(&[WORKERS, MANY]);
-    let at_rest = latencies::<Message>(Message::QUIET, &Mixture::quiet(), VERY_MANY, effort);
-    let all = counts.into_iter().flat_map(|workers| all(workers, effort));
+    let at_rest = latencies::<Message>(Message::QUIET, &Mixture::quiet(), VERY_MANY);
+    let all = counts.into_iter().flat_map(all);
     let all = all.chain((workers() == WORKERS).then_some(at_rest));
-    let count = effort.operations(100_000);
+    let count = 12_500;
     all.chain([
         carrying::<8>("messages of 8 bytes from outside", count),
         carrying::<256>("messages of 256 bytes from outside", count),
@@ -45,32 +45,30 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
 }
 
 /// All events, with `workers` workers.
-fn all(workers: usize, effort: Effort) -> Vec<Scenario> {
+fn all(workers: usize) -> Vec<Scenario> {
     let of_processes = Mixture::of_processes();
     let [_, yielders, .., both] = &of_processes;
     let two = [yielders.clone(), both.clone()];
     let mixtures = [of_processes.as_slice(), &Mixture::from_outside()].concat();
-    let mut all = of::<Message>(&mixtures, workers, effort);
+    let mut all = of::<Message>(&mixtures, workers);
     if workers == WORKERS {
         // A newcomer and what is flooded have one worker.
         let flooded = mixtures
             .iter()
             .filter(|mixture| mixture.name.contains("flooded"));
-        all.extend(flooded.map(|mixture| beside::<Spawn>(mixture, 1, effort)));
+        all.extend(flooded.map(|mixture| beside::<Spawn>(mixture, 1)));
     }
-    all.push(beside_blocking_calls(workers, effort));
-    all.extend(of::<WakeUp>(&two, workers, effort));
-    all.extend(of::<Spawn>(&two, workers, effort));
-    all.extend(of::<Timer>(&two, workers, effort));
+    all.push(beside_blocking_calls(workers));
+    all.extend(of::<WakeUp>(&two, workers));
+    all.extend(of::<Spawn>(&two, workers));
+    all.extend(of::<Timer>(&two, workers));
     all
 }
 
 /// An event: by itself, beside mixtures, and what it takes of the processors by itself.
-fn of<E: Event>(mixtures: &[Mixture], workers: usize, effort: Effort) -> Vec<Scenario> {
-    let count = effort.operations(150);
-    let beside = mixtures
-        .iter()
-        .map(|mixture| beside::<E>(mixture, workers, effort));
+fn of<E: Event>(mixtures: &[Mixture], workers: usize) -> Vec<Scenario> {
+    let count = 40;
+    let beside = mixtures.iter().map(|mixture| beside::<E>(mixture, workers));
     let name = format!("{}, processor time", E::NAME);
     // Of the whole process, the thread that sends among it, for each event.
     let costs = pools!(
@@ -81,16 +79,16 @@ fn of<E: Event>(mixtures: &[Mixture], workers: usize, effort: Effort) -> Vec<Sce
             round.processor_time.as_secs_f64() * 1e6 / count as f64
         }
     );
-    let quiet = latencies::<E>(E::QUIET, &Mixture::quiet(), workers, effort);
+    let quiet = latencies::<E>(E::QUIET, &Mixture::quiet(), workers);
     [quiet].into_iter().chain(beside).chain([costs]).collect()
 }
 
-fn beside<E: Event>(mixture: &Mixture, workers: usize, effort: Effort) -> Scenario {
-    latencies::<E>(&beside_of::<E>(mixture.name), mixture, workers, effort)
+fn beside<E: Event>(mixture: &Mixture, workers: usize) -> Scenario {
+    latencies::<E>(&beside_of::<E>(mixture.name), mixture, workers)
 }
 
-fn latencies<E: Event>(name: &str, mixture: &Mixture, workers: usize, effort: Effort) -> Scenario {
-    let count = effort.operations(150);
+fn latencies<E: Event>(name: &str, mixture: &Mixture, workers: usize) -> Scenario {
+    let count = 40;
     pools!(Scenario::of_workers(name, workers, "us"), latencies, |P| {
         let mixture = mixture.clone();
         move || {
@@ -101,7 +99,7 @@ fn latencies<E: Event>(name: &str, mixture: &Mixture, workers: usize, effort: Ef
 }
 
 /// A message beside calls that block the workers: with those that have a way to make one.
-fn beside_blocking_calls(workers: usize, effort: Effort) -> Scenario {
+fn beside_blocking_calls(workers: usize) -> Scenario {
     fn latencies<P: BlockingPool>(workers: usize, count: u64) -> impl FnMut() -> Vec<f64> {
         move || {
             events::round::<P, Message>(&Message::pool(workers), keep_blocking, count, PERIOD)
@@ -109,7 +107,7 @@ fn beside_blocking_calls(workers: usize, effort: Effort) -> Scenario {
         }
     }
 
-    let count = effort.operations(150);
+    let count = 40;
     Scenario::of_workers(&beside_of::<Message>(BLOCKING), workers, "us")
         .latencies(Talking::NAME, latencies::<Talking>(workers, count))
         .latencies("tokio, block_in_place", latencies::<Tokio>(workers, count))

@@ -14,7 +14,7 @@ use filch_fork_join::Pool as Jobs;
 use super::fairness::Over;
 use super::fork_join::programs::{self, Rayon};
 use crate::clock::{time, used};
-use crate::harness::{Effort, Scenario, keeping, merged};
+use crate::harness::{Scenario, keeping, merged};
 use crate::pools::{Pool, Talking, Threads, Tokio};
 use crate::work::workers;
 
@@ -61,19 +61,19 @@ fn rivals() -> Both<Tokio> {
     }
 }
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     merged([
-        of("filch, one pool", one_pool, effort),
-        of("filch, two pools", two_pools, effort),
-        of("tokio and rayon", rivals, effort),
+        of("filch, one pool", one_pool),
+        of("filch, two pools", two_pools),
+        of("tokio and rayon", rivals),
     ])
 }
 
 /// All scenarios, with so many workers for each kind of work.
-fn of<P: Pool>(name: &'static str, both: fn() -> Both<P>, effort: Effort) -> Vec<Scenario> {
-    let hops = effort.operations(400_000);
-    let messages = effort.operations(200);
-    let counts = [8, 1_000_000].map(|full| effort.operations(full));
+fn of<P: Pool>(name: &'static str, both: fn() -> Both<P>) -> Vec<Scenario> {
+    let hops = 50_000;
+    let messages = 25;
+    let counts = [1, 125_000];
     let of = |name: &str, unit| Scenario::of_workers(name, workers(), unit);
     let mixed = "fib and hops, a fixed number of each";
     let elapsed = keeping(both, move |both| millis(time(|| mix(both, counts))));

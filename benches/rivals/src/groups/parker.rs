@@ -14,7 +14,7 @@ use crossbeam_utils::sync::Parker as Crossbeam;
 use filch_parker::{AdaptiveSpinner, Parker, Spin};
 
 use crate::clock::{cost, per_operation, pin, time_together, uncontended_rmws};
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 
 /// Ours: `park` of this thread, and `unpark`, for another one.
 fn filch() -> (impl Fn(), impl Fn() + Send) {
@@ -85,10 +85,10 @@ impl Wait {
     }
 }
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     use Wait::{AtOnce, Backoff, Spinner};
-    let tokens = effort.operations(2_000_000);
-    let rallies = effort.operations(20_000);
+    let tokens = 250_000;
+    let rallies = 2500;
     let token_there = Scenario::new("unpark + park, one thread", "ns per token")
         .contender("filch-parker", token(tokens, filch))
         .contender("std park", token(tokens, std))
@@ -102,7 +102,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             rallies,
         ),
         ("ping-pong, one core", &[Some(0), Some(0)], rallies),
-        (BESIDE_BUSY, &[None; 8], effort.operations(200)),
+        (BESIDE_BUSY, &[None; 8], 25),
     ];
     let relays = places.map(|(name, cores, rallies)| {
         let scenario = Scenario::new(name, "ns per round trip")

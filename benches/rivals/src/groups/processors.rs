@@ -13,7 +13,7 @@ use filch_processors::{Config, Machines, Processors, Runner};
 use rayon::ThreadPool;
 
 use crate::clock::{cost, load};
-use crate::harness::{Effort, Scenario, keeping};
+use crate::harness::{Scenario, keeping};
 use crate::pools::{AsyncLeaked, AsyncStatic, Executing, Handle, TOTAL, Tasks, Threads, Tokio};
 use crate::total::sum_to;
 use crate::work::workers;
@@ -212,10 +212,10 @@ macro_rules! pools {
     };
 }
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let waves = effort.operations(8);
-    let trees = effort.operations(64);
-    let ticks = effort.operations(500);
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let waves = 1;
+    let trees = 8;
+    let ticks = 62;
     let injecting = |name, waves, wave| {
         let scenario = Scenario::of_workers(name, workers(), "ns per task");
         pools!(scenario, inject(waves, wave))
@@ -232,7 +232,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         growing("tree of 2^14 leaves", trees, DEPTH),
         growing("tree of 2^20 leaves", 1, LARGE_DEPTH),
     ];
-    scenarios.extend(blocking::scenarios(effort));
+    scenarios.extend(blocking::scenarios());
     let per_tick = Scenario::new("a task per millisecond", "% of a core");
     let per_tick = per_tick.floor("the clock alone", ticking::<Caller>(ticks));
     scenarios.push(pools!(per_tick, ticking(ticks)));

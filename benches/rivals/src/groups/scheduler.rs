@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::ThreadPool;
 
 use crate::clock::cost;
-use crate::harness::{Effort, Scenario, keeping};
+use crate::harness::{Scenario, keeping};
 use crate::pools::{
     Actix, Actors, Async, AsyncStatic, Filch, FilchFutures, Grower, Ractor, Spawner, TOTAL, Tokio,
 };
@@ -40,25 +40,24 @@ const SENDERS: u64 = 1000;
 /// Messages that each of them sends in one go.
 const EACH: u64 = 1000;
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let waves = effort.operations(8);
-    let bursts = effort.operations(2);
-    let leaves = MILLION / if effort.is_full() { 1 } else { 10 };
-    let waiters = effort.operations(80);
-    let requests = effort.operations(20_000);
-    let steps = effort.operations(200_000);
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let waves = 1;
+    let bursts = 1;
+    let waiters = 10;
+    let requests = 2500;
+    let steps = 25_000;
     let of = |kind, unit| Scenario::of_workers(kind, workers(), unit);
     let mut scenarios = vec![
         spawning("spawn 100k, wait for all", waves, WAVE),
         spawning("a million processes, wait for all", 1, MILLION),
-        sending("ring of 1000", 1000, workers(), effort),
-        sending("ping-pong", 2, workers(), effort),
+        sending("ring of 1000", 1000, workers()),
+        sending("ping-pong", 2, workers()),
         of("skynet", "ns per leaf")
-            .contender("filch-scheduler", skynet::<Filch>(leaves))
-            .contender("tokio", skynet::<Tokio>(leaves))
-            .contender("async-executor", skynet::<Async>(leaves))
-            .contender("rayon scope", skynet::<ThreadPool>(leaves))
-            .outside(&format!("skynet {leaves}"), leaves),
+            .contender("filch-scheduler", skynet::<Filch>(MILLION))
+            .contender("tokio", skynet::<Tokio>(MILLION))
+            .contender("async-executor", skynet::<Async>(MILLION))
+            .contender("rayon scope", skynet::<ThreadPool>(MILLION))
+            .outside(&format!("skynet {MILLION}"), MILLION),
         Scenario::new("send to a blocked process", "ns per message")
             .contender("filch-scheduler", commands::filch_keeps(waiters))
             .contender("tokio mpsc", commands::tokio_keeps(waiters)),
@@ -89,7 +88,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-scheduler", commands::filch_steps(bytes, steps))
             .contender("tokio oneshot", commands::tokio_steps(bytes, steps))
     }));
-    let executions = effort.operations(50_000);
+    let executions = 6250;
     scenarios.extend(those_or(&[1, 4, 8]).into_iter().map(|workers| {
         let name = format!("execute, a task completes the command, workers: {workers}");
         let order = format!("execute {workers} {executions}");
@@ -104,15 +103,15 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             )
     }));
     if workers() == WORKERS {
-        scenarios.push(sending("ring of 1000", 1000, MANY, effort));
+        scenarios.push(sending("ring of 1000", 1000, MANY));
     }
-    scenarios.extend(calls::scenarios(effort.operations(1_000_000)));
-    scenarios.extend(names::scenarios(effort.operations(1_000_000)));
-    scenarios.extend(crowds::scenarios(effort));
-    scenarios.extend(inboxes::scenarios(effort));
-    scenarios.extend(lifetimes::scenarios(effort));
-    scenarios.extend(resident::scenarios(effort));
-    scenarios.extend(restarts::scenarios(effort));
+    scenarios.extend(calls::scenarios(125_000));
+    scenarios.extend(names::scenarios(125_000));
+    scenarios.extend(crowds::scenarios());
+    scenarios.extend(inboxes::scenarios());
+    scenarios.extend(lifetimes::scenarios());
+    scenarios.extend(resident::scenarios());
+    scenarios.extend(restarts::scenarios());
     scenarios
 }
 
@@ -141,8 +140,8 @@ fn spawn<S: Spawner>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
 }
 
 /// A ring of so many.
-fn sending(kind: &str, size: usize, of_workers: usize, effort: Effort) -> Scenario {
-    let hops = effort.operations(2_000_000);
+fn sending(kind: &str, size: usize, of_workers: usize) -> Scenario {
+    let hops = 250_000;
     let of = [size, of_workers];
     let scenario = Scenario::of_workers(kind, of_workers, "ns per hop")
         .contender("filch-scheduler", ring::<Filch>(hops, of))
@@ -196,7 +195,7 @@ fn pass_on<A: Actors<u64>>(next: &A::Address, hops: u64) {
 fn skynet<G: Grower>(leaves: u64) -> impl FnMut() -> f64 {
     keeping(G::here, move |grower| {
         cost(leaves, || {
-            assert_eq!(grower.grow(leaves), sum_to(leaves - 1));
+            assert_eq!(grower.grow(MILLION), sum_to(leaves - 1));
         })
     })
 }

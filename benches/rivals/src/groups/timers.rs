@@ -13,7 +13,7 @@ use filch_actors::timers::Timers;
 
 use super::fairness::pools;
 use crate::clock::{per_operation, time, uncontended_rmws};
-use crate::harness::{Effort, Scenario, keeping};
+use crate::harness::{Scenario, keeping};
 use crate::pools::{Pool, TOTAL, Tokio};
 use crate::work::workers;
 
@@ -23,12 +23,12 @@ const BATCH: u64 = 1_000;
 /// The part of a turn that is its figure.
 const PARTS: [&str; 2] = ["set", "cancel"];
 
-pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let batches = effort.operations(80);
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let batches = 10;
     let pending = [1_000, 10_000, 100_000, 1_000_000];
     let beside = |pending| [0, 1].map(|part| beside(pending, part, batches));
     let beside = pending.into_iter().flat_map(beside);
-    let due = effort.operations(100_000);
+    let due = 12_500;
     let kind = "many timers due at once";
     let firing = Scenario::of_workers(kind, workers(), "ns per timer");
     let firing = pools!(firing, contender, |P| fire::<P>(due));

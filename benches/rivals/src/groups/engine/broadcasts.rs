@@ -9,11 +9,11 @@ use filch_engine::Worker;
 
 use super::{Add, Counter, Ends, Erased, add, counting, erased};
 use crate::clock::per_operation;
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 
-pub(super) fn scenario(count: usize, effort: Effort) -> Scenario {
+pub(super) fn scenario(count: usize) -> Scenario {
     let workers = count as u64;
-    let tasks = effort.operations(400_000) / workers;
+    let tasks = 50_000 / workers;
     Scenario::new(format!("a broadcast to {workers} workers"), "ns a delivery")
         .contender("filch-engine", move || filch(tasks, workers))
         .contender("a crossbeam channel each", move || channels(tasks, workers))

@@ -11,14 +11,14 @@ use filch_frames::{Frame, SYSTEMS, Settings, schedule, share};
 use super::{Ends, add};
 use crate::alone;
 use crate::clock::time;
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 use crate::work::WORKERS;
 
 /// Frames before the clock starts.
 const FIRST: u64 = 20;
 
-pub(super) fn scenario(effort: Effort) -> Scenario {
-    let frames = effort.operations(400);
+pub(super) fn scenario() -> Scenario {
+    let frames = 50;
     let [threads, count] = [WORKERS.to_string(), frames.to_string()];
     Scenario::new("a frame of 1 000 systems of 100 ns with settings", "us")
         .floor("a plain loop", move || plain(frames))

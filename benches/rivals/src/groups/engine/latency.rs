@@ -9,10 +9,10 @@ use filch_engine::{Context, Worker};
 use parking_lot::Mutex;
 
 use super::{Add, Counter, Ends, add, erased, run};
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 
-pub(super) fn scenario(effort: Effort) -> Scenario {
-    let trips = effort.operations(20_000);
+pub(super) fn scenario() -> Scenario {
+    let trips = 2500;
     Scenario::new("a task there and back, one at a time", "us")
         .latencies("filch-engine", move || filch(trips))
         .latencies("crossbeam-channel, parking_lot", move || channel(trips))

@@ -10,11 +10,11 @@ use parking_lot::Mutex;
 
 use super::{Add, Counter, Ends, add, counting, erased, run};
 use crate::clock::per_operation;
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 use crate::total::sum_to;
 
-pub(super) fn scenario(effort: Effort) -> Scenario {
-    let tasks = effort.operations(400_000);
+pub(super) fn scenario() -> Scenario {
+    let tasks = 50_000;
     Scenario::new("a task to another scheduler, at saturation", "ns")
         .contender("filch-engine", move || filch(tasks))
         .contender("crossbeam-channel, parking_lot", move || channel(tasks))

@@ -11,12 +11,12 @@ use rayon::ThreadPool;
 use super::contenders::pool;
 use super::{OURS, SEQUENTIAL, of};
 use crate::clock::cost;
-use crate::harness::{Effort, Scenario, keeping};
+use crate::harness::{Scenario, keeping};
 use crate::pools::Threads;
 
-pub(super) fn scenarios(threads: usize, effort: Effort) -> impl Iterator<Item = Scenario> {
+pub(super) fn scenarios(threads: usize) -> impl Iterator<Item = Scenario> {
     [1, 100, 10_000].into_iter().map(move |jobs| {
-        let count = effort.operations(200_000).div_ceil(jobs);
+        let count = 25_000_u64.div_ceil(jobs);
         let ours = move |pool: &Pool, numbers: &mut [u64]| {
             pool.install(|worker| {
                 for _ in 0..count {

@@ -18,14 +18,14 @@ use super::contenders::pool;
 use super::programs::mixed;
 use super::{THREAD_LOCAL, of};
 use crate::clock::time;
-use crate::harness::{Effort, Scenario, keeping};
+use crate::harness::{Scenario, keeping};
 use crate::pools::Threads;
 
 /// Numbers of threads, whatever the cores are.
 pub(super) const THREADS: [usize; 6] = [2, 3, 8, 16, 32, 64];
 
 /// A thread's share of the items of a full run.
-const SHARE: u64 = 16;
+const SHARE: u64 = 2;
 
 /// The sleep of an equal item.
 const SLEEP: Duration = Duration::from_millis(5);
@@ -33,8 +33,8 @@ const SLEEP: Duration = Duration::from_millis(5);
 /// The time that an item sleeps.
 type Sleep = fn(u64) -> Duration;
 
-pub(super) fn scenarios(threads: usize, effort: Effort) -> [Scenario; 2] {
-    let items = effort.operations(SHARE) * threads as u64;
+pub(super) fn scenarios(threads: usize) -> [Scenario; 2] {
+    let items = SHARE * threads as u64;
     let kinds: [(_, Sleep); 2] = [
         ("equal items that sleep", |_| SLEEP),
         // One of eight sleeps eight times as long as each of the others.

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use super::{Boxed, Closure};
 use crate::clock::{per_operation, time};
-use crate::harness::{Effort, Scenario, keeping};
+use crate::harness::{Scenario, keeping};
 use crate::pools::{TOTAL, Tasks, Threads, Tokio};
 use crate::total::sum_to;
 use crate::work::Work;
@@ -25,8 +25,8 @@ const TASKS: u64 = 100_000;
 /// The time that each of the calls blocks; then its task makes the next one.
 const CALL: Duration = Duration::from_millis(10);
 
-pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
-    let waves = effort.operations(8);
+pub(super) fn scenarios() -> [Scenario; 3] {
+    let waves = 1;
     let tasks = move |_| waves * TASKS;
     let calls = |made: u64| made.max(1);
     [
@@ -48,7 +48,7 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
             )
             .contender("tokio, 10 ms each", beside::<Tokio>(waves, true, calls)),
         Scenario::new("wake a sleeping pool", "ns until the task runs")
-            .sampled(effort.operations(400))
+            .sampled(50)
             .contender("filch-processors", wake::<Boxed>())
             .contender("std park, unpark", wake::<Sleeper>())
             .contender("rayon", wake::<ThreadPool>())

@@ -8,7 +8,7 @@ use filch_scheduler::{Event, Handle, Pid};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::clock::{per_operation, time};
-use crate::harness::{Effort, Scenario, keeping};
+use crate::harness::{Scenario, keeping};
 use crate::pools::{Filch, Of, TOTAL, Threads, Tokio, start};
 use crate::work::workers;
 
@@ -18,14 +18,13 @@ const REST: Duration = Duration::from_millis(20);
 /// The part of a turn that is its figure.
 const PARTS: [&str; 3] = ["first message to each", "end of each", "drop of a pool"];
 
-pub(super) fn scenarios(effort: Effort) -> impl Iterator<Item = Scenario> {
-    let waves = effort.operations(40);
+pub(super) fn scenarios() -> impl Iterator<Item = Scenario> {
     let all = [1_000, 10_000].into_iter().flat_map(|count| {
         let part = move |(part, what)| (part, format!("{what} of {count} processes"), count);
         PARTS.into_iter().enumerate().map(part)
     });
     all.map(move |(part, kind, count)| {
-        let waves = (waves * 1_000).div_ceil(count);
+        let waves = 5_000_u64.div_ceil(count);
         Scenario::of_workers(&kind, workers(), "ns per process")
             .contender("filch-scheduler", turn::<Filch>(waves, count, part))
             .contender("tokio mpsc", turn::<Tokio>(waves, count, part))

@@ -12,7 +12,7 @@ use self::contenders::{
     TokioBounded, TokioUnbounded,
 };
 use crate::clock::cost;
-use crate::harness::{Effort, Scenario, keeping};
+use crate::harness::{Scenario, keeping};
 use crate::pools::{AsyncStatic, Filch, TOTAL, Threads, Tokio};
 use crate::total::sum_to;
 use crate::work::workers;
@@ -38,8 +38,8 @@ macro_rules! all {
     };
 }
 
-pub(super) fn scenarios(effort: Effort) -> [Scenario; 4] {
-    let count = effort.operations(400_000);
+pub(super) fn scenarios() -> [Scenario; 4] {
+    let count = 50_000;
     let of = |kind, unit| Scenario::of_workers(kind, workers(), unit);
     let message = "ns per message";
     [

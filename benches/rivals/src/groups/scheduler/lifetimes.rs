@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::groups::fairness::pools;
-use crate::harness::{Effort, Scenario};
+use crate::harness::Scenario;
 use crate::pools::{Pool, TOTAL};
 use crate::total::sum_to;
 use crate::work::workers;
@@ -21,8 +21,8 @@ enum Life {
     RunsTasks,
 }
 
-pub(super) fn scenarios(effort: Effort) -> impl Iterator<Item = Scenario> {
-    let lives = effort.operations(200);
+pub(super) fn scenarios() -> impl Iterator<Item = Scenario> {
+    let lives = 25;
     let all = [
         ("make a pool", Life::Made),
         ("make a pool, drop it", Life::Dropped),
