@@ -1,9 +1,6 @@
 //! Jobs that nobody waits for, also those that begin oldest first.
 
-use std::sync::Arc;
-
 use filch_fork_join::{Pool, Worker};
-use filch_injector::Injector;
 
 use crate::global;
 
@@ -35,8 +32,7 @@ where
     });
 }
 
-/// As [`spawn`], but of the jobs that one thread spawns by this, the oldest begins first. It takes
-/// two allocations.
+/// As [`spawn`], but of the jobs that one thread spawns by this, the oldest begins first.
 ///
 /// # Panics
 /// As there.
@@ -45,7 +41,7 @@ where
     F: FnOnce() + Send + 'static,
 {
     Worker::current(|worker| match worker {
-        Some(worker) => spawn_fifo_on(worker, job),
+        Some(worker) => worker.spawn_in_order(|_| job()),
         None => global::pool().spawn(|_| job()),
     });
 }
@@ -53,27 +49,8 @@ where
 /// As [`spawn_fifo`], into that pool.
 pub(crate) fn spawn_fifo_into(pool: &Pool, job: impl FnOnce() + Send + 'static) {
     Worker::current(|worker| match worker {
-        Some(worker) if pool.has(worker) => spawn_fifo_on(worker, job),
+        Some(worker) if pool.has(worker) => worker.spawn_in_order(|_| job()),
         // The queue for jobs from outside has that order.
         _ => pool.spawn(|_| job()),
     });
-}
-
-fn spawn_fifo_on(worker: &Worker, job: impl FnOnce() + Send + 'static) {
-    type Jobs = Injector<Box<dyn FnOnce() + Send>>;
-    thread_local! {
-        /// The thread's jobs in their order. For each it spawns a turn, which runs the oldest.
-        static SPAWNED: Arc<Jobs> = Arc::default();
-    }
-    match SPAWNED.try_with(Arc::clone) {
-        Ok(spawned) => {
-            spawned.push(Box::new(job));
-            worker.spawn(move |_| match spawned.pop() {
-                Some(job) => job(),
-                None => unreachable!("each job was pushed before its turn was spawned"),
-            });
-        }
-        // The thread exits.
-        Err(_) => worker.spawn(|_| job()),
-    }
 }

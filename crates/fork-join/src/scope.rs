@@ -27,8 +27,8 @@ pub struct Scope<'scope> {
     is_cancelled: AtomicBool,
     /// `true` if opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
     is_isolated: bool,
-    /// For each slot, what its thread has spawned in order.
-    in_order: OnceLock<Box<[OnceLock<InOrder>]>>,
+    /// The jobs that were spawned in order.
+    in_order: OnceLock<InOrder>,
     /// The payload of the first job that panicked.
     panic: Mutex<Option<Payload>>,
     /// The unparker of the thread that waits for the scope, if that has no slot in the pool.
@@ -48,6 +48,13 @@ impl Worker {
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
         let wait = |open: &OpenJobs| self.wait_for(open);
         Scope::run(&self.shared, Some(self), None, body, wait)
+    }
+
+    #[doc(hidden)] // for compat/rayon-core: after the jobs that this thread has spawned so before
+    pub fn spawn_in_order<F: FnOnce(&Self) + Send + 'static>(&self, job: F) {
+        // SAFETY: the queue is the pool's, which a thread that has a turn keeps.
+        let turn = unsafe { self.shared.in_order.push(JobRef::detached::<F>(job)) };
+        self.spawn_job(turn, false);
     }
 }
 
@@ -82,15 +89,11 @@ impl<'scope> Scope<'scope> {
         wait(&scope.open);
         lent.end(&scope.open);
         let panic = lock(&scope.panic).take();
-        match result {
-            Ok(result) => {
-                if let Some(payload) = panic {
-                    resume_unwind(payload);
-                }
-                result
-            }
-            Err(payload) => {
-                panic.into_iter().for_each(discard);
+        match (result, panic) {
+            (Ok(result), None) => result,
+            (Ok(_), Some(payload)) => resume_unwind(payload),
+            (Err(payload), of_job) => {
+                of_job.into_iter().for_each(discard);
                 resume_unwind(payload)
             }
         }
@@ -107,17 +110,11 @@ impl<'scope> Scope<'scope> {
     }
 
     /// [Spawns](Self::spawn) a job that begins after those that this thread has spawned so before.
-    #[doc(hidden)] // for compat/rayon-core, whose pools have as many threads in the end as now
+    #[doc(hidden)] // for compat/rayon-core
     pub fn spawn_in_order<F: FnOnce(&Worker, &Self) + Send + 'scope>(&self, job: F) {
-        let make = |worker: Option<&Worker>| {
-            let job = self.open_job::<F>(worker, job);
-            let Some(worker) = worker else { return job }; // the common queue has that order
-            let new = || (0..worker.threads()).map(|_| OnceLock::new()).collect();
-            match self.in_order.get_or_init(new).get(worker.index()) {
-                // SAFETY: the scope waits for the job, which it counts.
-                Some(queue) => unsafe { queue.get_or_init(InOrder::new).push(job) },
-                None => job,
-            }
+        // SAFETY: the scope waits for the job, which it counts.
+        let make = |worker: Option<&Worker>| unsafe {
+            (self.in_order.get_or_init(InOrder::new)).push(self.open_job::<F>(worker, job))
         };
         current::spawn_job(self.shared, make, self.is_isolated);
     }
@@ -226,10 +223,9 @@ pub(crate) fn install<F: FnOnce(&Worker) -> R + Send, R: Send>(
     result.unwrap_or_else(|| unreachable!("it has run, or panicked"))
 }
 
-/// Jobs that begin in the order in which they were put in. For each, a deque has a turn, which runs
-/// the oldest of those that are left.
+/// Jobs that begin oldest first: for each, a deque has a turn, which runs the oldest that is left.
 #[repr(C)]
-struct InOrder(Job, Injector<JobRef>);
+pub(crate) struct InOrder(Job, Injector<JobRef>);
 
 impl InOrder {
     const KIND: Kind = Kind {
@@ -237,7 +233,7 @@ impl InOrder {
         run: Self::run,
     };
 
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Job::new(&Self::KIND), Injector::new())
     }
 

@@ -16,6 +16,7 @@ use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::current::Seat;
 use crate::job::{Entry, JobRef, Latch, MAX_SLOTS, Payload};
+use crate::scope::InOrder;
 use crate::stack::{IsolationMark, JobStack};
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
@@ -150,6 +151,8 @@ pub struct Shared {
     pub(crate) slots: Slab<WorkerSlot>,
     /// Jobs from threads that have no slot.
     pub(crate) common: Injector<JobRef>,
+    /// Jobs that were spawned in order, outside of scopes.
+    pub(crate) in_order: InOrder,
     pub(crate) sleepers: Sleepers,
     /// Kept by the pool and by each thread that is registered: from here it would be a circle.
     pub(crate) host: Weak<dyn Host>,
@@ -198,6 +201,7 @@ impl Shared {
         Self {
             slots: Slab::with_limit(WorkerSlot::new, MAX_SLOTS as u32),
             common: Injector::new(),
+            in_order: InOrder::new(),
             sleepers: Sleepers::default(),
             host,
             patience,
