@@ -2,7 +2,6 @@
 
 // ANCHOR: server
 use std::error::Error;
-use std::future::Future;
 use std::time::Duration;
 
 use async_net::{TcpListener, TcpStream};

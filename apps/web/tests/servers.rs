@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -58,6 +59,66 @@ fn an_echo_ends_when_all_have_their_answers() {
         client.read_to_end(&mut rest).unwrap();
         assert_eq!(rest, b"last");
     }
+    end(scheduler);
+}
+
+/// A connection is asked to end before it has read anything. What has arrived is repeated.
+#[test]
+fn what_has_arrived_is_repeated() {
+    let scheduler = Scheduler::<Dynamic>::builder().workers(1).build().unwrap();
+    let (socket, address) = listen();
+    let mut client = TcpStream::connect(address).unwrap();
+    client.write_all(b"last").unwrap();
+    let (peer, _) = block_on(socket.accept()).unwrap();
+    assert_eq!(block_on(peer.peek(&mut [0; 4])).unwrap(), 4);
+    let asked = Arc::new(Barrier::new(2));
+    let waits = Arc::clone(&asked);
+    let connection = scheduler.spawn_with(|inbox| async move {
+        waits.wait();
+        echo(inbox, peer).await;
+    });
+    let pid = connection.unwrap().pid();
+    scheduler.cancel(pid, "that is all").unwrap();
+    asked.wait();
+    let mut back = Vec::new();
+    client.read_to_end(&mut back).unwrap();
+    assert_eq!(back, b"last");
+    end(scheduler);
+}
+
+/// Clients that never stop sending, of which one never reads, hold nothing up: each connection ends
+/// by itself, and not at the limit of its supervisor.
+#[test]
+fn a_client_that_always_sends_does_not_delay_the_end() {
+    let (scheduler, timers) = start::<Dynamic>();
+    let (socket, address) = listen();
+    let (ended, ends) = mpsc::channel();
+    let serve = move |inbox, socket| {
+        let ended = ended.clone();
+        async move {
+            echo(inbox, socket).await;
+            ended.send(()).unwrap();
+        }
+    };
+    let server = Server::start(&scheduler, &timers, socket, serve).unwrap();
+    let clients = [(); 2].map(|()| TcpStream::connect(address).unwrap());
+    let [reader, other] = &clients;
+    thread::scope(|scope| {
+        for mut client in [reader, other] {
+            scope.spawn(move || while client.write_all(&[0; 1 << 16]).is_ok() {});
+        }
+        let mut back = reader;
+        back.read_exact(&mut vec![0; 1 << 20]).unwrap();
+        scope.spawn(move || std::io::copy(&mut back, &mut std::io::sink()));
+        let (tell, stopped) = mpsc::channel();
+        thread::spawn(move || tell.send(server.stop().is_ok()));
+        let stopped = stopped.recv_timeout(PATIENCE);
+        for client in &clients {
+            let _ = client.shutdown(Shutdown::Both);
+        }
+        assert_eq!(stopped, Ok(true));
+    });
+    assert_eq!(ends.try_iter().count(), 2);
     end(scheduler);
 }
 

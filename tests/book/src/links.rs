@@ -15,7 +15,7 @@ const BOOK: &str = "docs";
 const CRATES: [&str; 2] = ["crates", "apps"];
 
 /// The address of the repository's files, with which pages that rustdoc shows link others.
-const REPOSITORY: &str = "https://github.com/filch-rs/filch/blob/main/";
+const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/");
 
 /// The paths of all pages, relative to the book's folder.
 pub type Pages = BTreeSet<PathBuf>;
@@ -134,7 +134,7 @@ fn relative(target: &Path, page: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pages, rewrite};
+    use super::{Pages, REPOSITORY, rewrite};
     use std::path::Path;
 
     fn in_the_book(page: &str, text: &str) -> String {
@@ -172,20 +172,16 @@ mod tests {
         );
         assert_eq!(
             in_the_book(page, "[e](examples/round_trip.rs)"),
-            concat!(
-                "[e](https://github.com/filch-rs/filch/blob/main/",
-                "crates/event-queue/examples/round_trip.rs)"
-            )
+            format!("[e]({REPOSITORY}crates/event-queue/examples/round_trip.rs)")
         );
     }
 
     #[test]
     fn what_lies_outside_the_book_is_its_page_or_in_the_repository() {
         let text = "[a](../CONTRIBUTING.md), [b](../SECURITY.md), [c](glossary.md#pin)";
-        let security = "https://github.com/filch-rs/filch/blob/main/SECURITY.md";
         assert_eq!(
             in_the_book("architecture.md", text),
-            format!("[a](contributing.md), [b]({security}), [c](glossary.md#pin)")
+            format!("[a](contributing.md), [b]({REPOSITORY}SECURITY.md), [c](glossary.md#pin)")
         );
         assert_eq!(
             in_the_book("contributing.md", "[g](docs/glossary.md)"),
@@ -195,14 +191,13 @@ mod tests {
 
     #[test]
     fn an_address_of_a_page_is_the_page() {
-        let repository = super::REPOSITORY;
         let text = format!(
-            "[a]({repository}crates/event-queue/ALGORITHM.md#order), [b]({repository}b.rs)"
+            "[a]({REPOSITORY}crates/event-queue/ALGORITHM.md#order), [b]({REPOSITORY}b.rs)"
         );
         let essay = "../../crates/event-queue/algorithm.md#order";
         assert_eq!(
             in_the_book("crates/deque/README.md", &text),
-            format!("[a]({essay}), [b]({repository}b.rs)")
+            format!("[a]({essay}), [b]({REPOSITORY}b.rs)")
         );
     }
 

@@ -1,6 +1,7 @@
 //! `cargo xtask docs`: writes into the pages what is made from the code.
 
 mod aliases;
+mod claims;
 mod rows;
 mod snippets;
 
@@ -9,6 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::commands::{litmus, sanitize};
 use crate::support::Result;
 use crate::support::process::{known_files, root, write};
 
@@ -28,7 +30,11 @@ pub(crate) fn run() -> Result<ExitCode> {
 pub(crate) fn stale() -> Result<Vec<(PathBuf, String)>> {
     let files = known_files()?;
     let read = |file: &PathBuf| fs::read_to_string(root().join(file));
+    let [claimed, claims] = [claims::PAGE, claims::CLAIMS].map(|file| read(&file.into()));
+    let (kernels, sanitized) = (litmus::weakenings()?, sanitize::packages()?);
+    let claimed = claims::fill(&claimed?, &claims?, &files, &kernels, &sanitized)?;
     let mut pages = vec![
+        (PathBuf::from(claims::PAGE), claimed),
         (PathBuf::from(aliases::PAGE), aliases::page(&files)?),
         (PathBuf::from(rows::PAGE), rows::page(&files)?),
     ];

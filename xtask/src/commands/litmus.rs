@@ -92,6 +92,20 @@ pub(crate) fn complaints() -> Result<Vec<String>> {
     Ok(complaints)
 }
 
+/// By folder: how many kernels it has, and which models show each of their weakenings.
+pub(crate) type Weakenings = BTreeMap<String, (usize, Vec<String>)>;
+
+pub(crate) fn weakenings() -> Result<Weakenings> {
+    let mut weakenings = Weakenings::new();
+    for (name, text) in kernels()? {
+        let folder = name.split('/').next().unwrap_or_default().to_owned();
+        let (kernels, shown) = weakenings.entry(folder).or_default();
+        *kernels += 1;
+        shown.extend(kernel::cases(&text).into_iter().skip(1).map(|case| case.2));
+    }
+    Ok(weakenings)
+}
+
 /// The fingerprints that each kernel had when it was judged.
 fn read_verdicts() -> Result<BTreeMap<String, Named>> {
     let text = fs::read_to_string(root().join(VERDICTS)).unwrap_or_default();

@@ -43,6 +43,13 @@ const SKIPPED: [&str; 5] = [
 /// ThreadSanitizer's threads have no stack for a handler of signals.
 const SKIPPED_BY_THREAD: [&str; 3] = ["overflows_", "no_overflow", "later_overflow"];
 
+/// The crates whose tests are watched.
+pub(crate) fn packages() -> Result<Vec<String>> {
+    let mut packages = lint::below("filch")?;
+    packages.retain(|package| !["filch-metrics", "filch-testing"].contains(&&**package));
+    Ok(packages)
+}
+
 pub(crate) fn add_stage(sanitizer: Sanitizer, stages: &mut Stages) -> Result<()> {
     let (name, cargo, also_skipped): (_, _, &[&str]) = match sanitizer {
         Sanitizer::Thread => ("ThreadSanitizer", "xtask/tsan/cargo.sh", &SKIPPED_BY_THREAD),
@@ -59,10 +66,8 @@ pub(crate) fn add_stage(sanitizer: Sanitizer, stages: &mut Stages) -> Result<()>
     // Sanitizers need an explicit target, if only this machine's: without one, build scripts would
     // be instrumented too.
     command.args(["--target", "host-tuple", "--package", "linearizability"]);
-    for package in lint::below("filch")? {
-        if !["filch-metrics", "filch-testing"].contains(&&*package) {
-            command.args(["--package", &package]);
-        }
+    for package in packages()? {
+        command.args(["--package", &package]);
     }
     command.arg("--");
     let skipped = SKIPPED.iter().chain(also_skipped);

@@ -12,9 +12,8 @@ use filch_web::{Server, echo::echo};
 use futures_lite::future::block_on;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let address = std::env::args()
-        .nth(1)
-        .unwrap_or("127.0.0.1:7000".to_owned());
+    let address = std::env::args().nth(1);
+    let address = address.unwrap_or("127.0.0.1:7000".to_owned());
     let (stop, stopped) = mpsc::channel();
     ctrlc::set_handler(move || stop.send(()).unwrap_or_default())?;
 

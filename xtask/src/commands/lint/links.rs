@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::process::root;
 
 /// The address of our files, by which those pages link them that are read elsewhere, too.
-const REPOSITORY: &str = "https://github.com/filch-rs/filch/blob/main/";
+const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/");
 
 /// Finds the lines of a page, counted from 1, with links that lead nowhere.
 pub(super) fn check(file: &Path, text: &str) -> Vec<(usize, String)> {
