@@ -61,8 +61,8 @@ impl<T: Send> Receiver<T> {
     /// Takes the oldest event; waits for it if there is none. `None`: none can come, because the
     /// queue is closed, or the last sender is gone.
     ///
-    /// Blocking: it looks for some microseconds, and then sleeps; the push that brings an event, or
-    /// the last sender's drop, wakes it.
+    /// Blocking: it looks for some microseconds, then sleeps until a push, or the last sender's
+    /// drop. A thread with a core to spare looks for longer by [`try_recv`](Self::try_recv) first.
     #[cfg(not(target_os = "none"))]
     #[inline]
     pub fn recv(&mut self) -> Option<T> {
