@@ -64,7 +64,7 @@ enum Command {
     Sanitize(sanitize::Options),
     /// The tests of the libraries on Arm and on 32-bit x86 (needs qemu and cross compilers).
     Arm(arm::Options),
-    /// Writes docs/ordered.md: the instructions for AArch64 that order memory, by operation.
+    /// Writes docs/ordered.md: the instructions for Arm that order memory, by operation.
     Ordered,
     /// Schedulers under faults of all kinds, for as long as asked, with accounts of everything.
     Soak(bench::Passed),

@@ -1,5 +1,5 @@
-//! `cargo xtask ordered`: the instructions that order memory in what LLVM makes for AArch64 of the
-//! operations in `benches/rivals/ordered`. They are compiled, and do not run.
+//! `cargo xtask ordered`: the instructions that order memory in the code that LLVM makes for Arm of
+//! the operations in `benches/rivals/ordered`. They are compiled, and do not run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use crate::support::tally::Tally;
 
 const PAGE: &str = "docs/ordered.md";
 
-/// What stands above the rows.
+/// The line above the rows.
 const RULE: &str = "|---|---|---|---|\n";
 
 pub(crate) const TARGET: &str = "aarch64-unknown-linux-gnu";
@@ -19,7 +19,7 @@ pub(crate) const TARGET: &str = "aarch64-unknown-linux-gnu";
 /// The modules of the operations: columns of the table.
 const COLUMNS: [&str; 3] = ["filch", "crossbeam", "st3"];
 
-/// What the instructions begin with that order memory, or are atomic.
+/// The beginnings of the instructions that order memory, or are atomic.
 const ORDERED: [&str; 13] = [
     "cas", "dmb", "lda", "ldclr", "ldeor", "ldset", "ldsm", "ldum", "ldx", "stl", "stset", "stx",
     "swp",
