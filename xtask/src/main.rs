@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, book, ci, docs, lint, litmus, loom, mutants, mutants::orderings, package, rayon,
-    refused, road, sanitize, shuttle, test, weigh,
+    arm, bench, book, ci, docs, lint, litmus, loom, mutants, mutants::orderings, ordered, package,
+    rayon, refused, road, sanitize, shuttle, test, weigh,
 };
 use support::tally::Tally;
 
@@ -62,6 +62,10 @@ enum Command {
     Refused(refused::Options),
     /// The stress tests under a sanitizer (needs a nightly toolchain).
     Sanitize(sanitize::Options),
+    /// The tests of the libraries on Arm and on 32-bit x86 (needs qemu and cross compilers).
+    Arm(arm::Options),
+    /// Writes docs/ordered.md: the instructions for Arm that order memory, by operation.
+    Ordered,
     /// Schedulers under faults of all kinds, for as long as asked, with accounts of everything.
     Soak(bench::Passed),
     /// The source files that an operation executes, in their order (needs valgrind).
@@ -87,6 +91,8 @@ fn main() -> ExitCode {
         Command::Shuttle(options) => shuttle::explore(&options).and_then(Tally::report),
         Command::Refused(options) => refused::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
+        Command::Arm(options) => arm::run(&options),
+        Command::Ordered => ordered::run(),
         Command::Soak(options) => bench::soak(&options),
         Command::Road(options) => road::run(&options),
         Command::Weigh(options) => weigh::run(&options),

@@ -18,9 +18,10 @@ const COUNT: &str = "FILCH_TEST_IDLE_PROCESSES";
 
 /// Returns the resident bytes of this program.
 fn resident() -> i64 {
-    let pages = fs::read_to_string("/proc/self/statm").unwrap();
-    let pages = pages.split(' ').nth(1).unwrap();
-    4096 * pages.parse::<i64>().unwrap()
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let kibibytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kibibytes = kibibytes.unwrap().trim().trim_end_matches(" kB");
+    1024 * kibibytes.parse::<i64>().unwrap()
 }
 
 /// Makes that many processes, which get a message each, and prints the cost of one.

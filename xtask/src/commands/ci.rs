@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::commands::sanitize::{self, Sanitizer};
-use crate::commands::{book, lint, package, rayon, road, test, weigh};
+use crate::commands::{book, lint, ordered, package, rayon, road, test, weigh};
 use crate::support::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{BESIDE, cargo_in, of_toolchain, run_within, runs, target_directory};
@@ -138,6 +138,12 @@ fn add_checkers(stages: &mut Stages) -> Result<()> {
     rayon::add_ci_stages(stages);
     stages.run("the book", book::check);
     stages.add(SOAK);
+    let title = "instructions that order memory, on Arm";
+    if is_installed(ordered::TARGET) {
+        stages.run(title, ordered::check);
+    } else {
+        stages.skip(title, ordered::TARGET);
+    }
     add_instruction_counts(stages);
     Ok(())
 }
@@ -201,7 +207,7 @@ fn add_instruction_counts(stages: &mut Stages) {
 
 /// True if builds for `target` are possible here. Where they are not, `house rules` still refuses a
 /// primitive without `#![no_std]`.
-fn is_installed(target: &str) -> bool {
+pub(crate) fn is_installed(target: &str) -> bool {
     let mut probe = Command::new("rustc");
     probe.args(["--print", "target-libdir", "--target", target]);
     let folder = probe.output().map(|output| output.stdout);

@@ -120,7 +120,7 @@ impl Tree {
     pub(crate) fn named(name: &str) -> Self {
         let folder = match name {
             "apps" => "apps",
-            "rivals" | "bench" | "carry" => "benches/rivals",
+            "rivals" | "bench" | "carry" | "ordered" => "benches/rivals",
             _ => "",
         };
         Self {

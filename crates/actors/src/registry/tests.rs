@@ -53,7 +53,9 @@ fn little_of_a_name_outlives_its_process() {
     let registry = names;
     let tables = registry.read();
     let (names, groups) = (tables.names.capacity(), tables.groups.capacity());
-    assert!(names < 20 && groups < 20, "{names} names, {groups} groups");
+    // A table may have tombstones besides, and the more the fewer bytes it compares at a time: 8 on
+    // Arm, 16 on x86. A hundred names would need 112.
+    assert!(names < 56 && groups < 56, "{names} names, {groups} groups");
     let members = tables.groups.get("a").map_or(0, Vec::capacity);
     assert!(members < 8, "{members} members");
     drop(tables);

@@ -1,0 +1,92 @@
+//! `cargo xtask arm`: the tests of the libraries on Arm, which qemu emulates, and on 32-bit x86.
+//!
+//! The memory is this machine's, no weaker than it is: orderings are for models and kernels.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::commands::ci::is_installed;
+use crate::commands::lint;
+use crate::support::Result;
+use crate::support::process::{cargo_in, runs};
+use crate::support::stages::Stages;
+use crate::support::tally::tests;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// One target alone, by its name for rustc.
+    #[arg(long)]
+    target: Option<String>,
+}
+
+/// Tests that start their own program again, which qemu does not do.
+const SKIPPED: &str = "a_source_that_panics a_stack_that_is_full a_wild_read bytes_resident \
+    later_overflow overflows_ refused::calls_come_back refused::the_threads_that_there_are";
+
+/// The libraries below this one, on a target; the name of that system in Debian's tools, the
+/// emulator, the processor that it emulates, and flags of the compiler.
+///
+/// On `cortex-a72`, an atomic operation is a call, and a loop around a load and a store that belong
+/// together. `max` has instructions for it (LSE), which LLVM then uses in place.
+#[rustfmt::skip]
+const RUNS: [[&str; 6]; 4] = [
+    ["filch", AARCH64, "aarch64-linux-gnu", "qemu-aarch64", "cortex-a72", ""],
+    [PRIMITIVES, AARCH64, "aarch64-linux-gnu", "qemu-aarch64", "max", LSE],
+    [PRIMITIVES, "armv7-unknown-linux-gnueabihf", "arm-linux-gnueabihf", "qemu-arm", "max", ""],
+    [PRIMITIVES, "i686-unknown-linux-gnu", "i686-linux-gnu", "", "", ""],
+];
+
+const AARCH64: &str = "aarch64-unknown-linux-gnu";
+const PRIMITIVES: &str = "filch-processors";
+const LSE: &str = "-Ctarget-feature=+lse";
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    let mut stages = Stages::default();
+    for run in RUNS {
+        if options.target.as_deref().is_none_or(|only| only == run[1]) {
+            add_stage(run, &mut stages)?;
+        }
+    }
+    Ok(stages.summary())
+}
+
+fn add_stage(run: [&'static str; 6], stages: &mut Stages) -> Result<()> {
+    let [below, target, system, emulator, processor, flags] = run;
+    let name = format!("libraries below {below}, {target} {processor}");
+    let linker = format!("{system}-gcc");
+    let has_emulator = emulator.is_empty() || runs(emulator, "--version");
+    if !is_installed(target) || !runs(&linker, "--version") || !has_emulator {
+        let packages = format!("apt-get install gcc-{system} qemu-user");
+        let target = format!("rustup target add {target}");
+        stages.skip(
+            &name,
+            &format!("compiler or emulator: `{target}`, `{packages}`"),
+        );
+        return Ok(());
+    }
+    let mut cargo = cargo_in("arm");
+    let variable = format!("CARGO_TARGET_{}", target.to_uppercase().replace('-', "_"));
+    cargo.env(format!("{variable}_LINKER"), linker);
+    // What the linker's package brings is below /usr/SYSTEM.
+    let runner = match emulator {
+        "" => format!("/usr/{system}/lib/ld-linux.so.2 --library-path /usr/{system}/lib"),
+        _ => format!("{emulator} -L /usr/{system}"),
+    };
+    cargo.env(format!("{variable}_RUNNER"), runner);
+    cargo.env("QEMU_CPU", processor).env("RUSTFLAGS", flags);
+    // Optimised, as LLVM would compile it for use, with every assertion.
+    cargo.args(["test", "--profile", "loom", "--no-fail-fast"]);
+    cargo.args(["--lib", "--tests", "--target", target]);
+    let mut packages = lint::below(below)?;
+    packages.retain(|name| name != "filch-metrics" && name != "filch-testing");
+    packages.push("linearizability".to_owned());
+    cargo.args(packages.iter().flat_map(|name| ["--package", name]));
+    cargo.arg("--");
+    cargo.args(SKIPPED.split(' ').flat_map(|test| ["--skip", test]));
+    stages
+        .remarks
+        .push(format!("{target}: left out are {SKIPPED}"));
+    stages.run(name, || tests(&mut cargo));
+    Ok(())
+}
