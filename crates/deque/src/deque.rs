@@ -200,8 +200,8 @@ impl<T> Deque<T> {
     pub(crate) fn set_ring(&self, ring: NonNull<Ring<T>>) {
         // ORDERING: Release, for the Acquire of `ring` in `observe`: a thief that reads the new
         // ring sees the bump before it, so a claim with an older tag fails and is never counted on
-        // the wrong ring. By argument: loom cannot let a thread read a store that comes later than
-        // what it has seen, so no model needs it.
+        // the wrong ring. That loom cannot show, as it lets no thread read a store that comes later
+        // than what it has seen; the kernel `ring-not-newer` shows it.
         self.seldom.ring.store(ring.as_ptr(), Ordering::Release);
     }
 
@@ -216,8 +216,7 @@ impl<T> Deque<T> {
     #[inline]
     pub(crate) fn observe(&self) -> Steal<Offer<T>> {
         // ORDERING: Acquire, for the Release of `bump`, `bias` and `share`: see there. For the
-        // Release of `revoke`: what its heavy fence made visible. And for the Release of `claim`:
-        // `bottom` is then not older than the one by which the last claim got here.
+        // Release of `revoke`: what its heavy fence made visible.
         let top = Top(self.top.load(Ordering::Acquire));
         if !top.is_shared() {
             if top.is_biased() {
@@ -236,7 +235,7 @@ impl<T> Deque<T> {
             return Steal::Empty;
         }
         let count = count as u32;
-        // ORDERING: Acquire, for the Release of `set_ring`: see there; loom cannot show it either.
+        // ORDERING: Acquire, for the Release of `set_ring`: see there, also for why loom cannot show it.
         let ring = self.seldom.ring.load(Ordering::Acquire);
         Steal::Success(Offer {
             top,
@@ -278,15 +277,15 @@ impl<T> Deque<T> {
         move_others: impl FnOnce(Slots<T>, u32),
     ) -> Option<T> {
         debug_assert!((1..=offer.count).contains(&count));
-        // ORDERING: Release on success, for the Acquire of `top` in `observe`: it hands the
-        // `bottom` that was seen here on to the next thief. (loom cannot show its absence: nothing
-        // unsound comes of it.) Claimed items need no Acquire: they came with `bottom`. Relaxed on
-        // failure: nothing is done with the value.
+        // ORDERING: Relaxed on success: it publishes nothing, and an RMW continues the release
+        // sequence of the bump. A thief that sees the claim may find an older `bottom` below it,
+        // and nothing in reach: it has not seen the push either. Claimed items need no Acquire:
+        // they came with `bottom`. Relaxed on failure: nothing is done with the value.
         self.top
             .compare_exchange(
                 offer.top.0,
                 offer.top.advance(count).0,
-                Ordering::Release,
+                Ordering::Relaxed,
                 Ordering::Relaxed,
             )
             .ok()?;

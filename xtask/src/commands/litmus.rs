@@ -150,13 +150,20 @@ fn herd() -> Result<Option<String>> {
 /// Returns which models show the kernel's outcome.
 fn judge(herd: &str, name: &str, text: &str) -> Result<String> {
     let kernel = Kernel::parse(text).map_err(|line| format!("{name}: {line}"))?;
-    let (c, arm) = (program::c(&kernel), program::arm(&kernel));
+    let (c, arm) = (
+        program::c(&kernel),
+        [false, true].map(|old| program::arm(&kernel, old)),
+    );
     let mut shown = Vec::new();
     for (model, test, options) in [
         ("rc11", &c, &["-model", RC11][..]),
         ("cxx20", &c, &["-model", RC11, "-skipcheck", "no-thin-air"]),
-        ("aarch64", &arm, &[]),
+        ("aarch64", &arm[0], &[]),
+        ("aarch64", &arm[1], &[]),
     ] {
+        if shown.contains(&model) {
+            continue;
+        }
         let name = name.replace('/', "-");
         let file = format!("target/litmus/{name}-{model}-{}.litmus", fingerprint(test));
         fs::write(root().join(&file), test)?;
@@ -195,10 +202,18 @@ mod tests {
                     a = full.load(Acquire)\n    if a == 1: b = slot.read()\n\
                     never reader.a == 1 && reader.b == 0";
         let kernel = Kernel::parse(text).unwrap();
-        let (c, arm) = (program::c(&kernel), program::arm(&kernel));
+        let (c, arm) = (
+            program::c(&kernel),
+            [false, true].map(|old| program::arm(&kernel, old)),
+        );
         assert!(c.contains("if (a == 1) { b = *slot; }"), "{c}");
         assert!(c.ends_with("exists (1:a=1 /\\ 1:b=0)\n"), "{c}");
-        assert!(arm.contains("STLR W10,[X13] | LDR W1,[X13] ;"), "{arm}");
+        assert!(
+            arm[0].contains("STLR W10,[X13] | LDR W1,[X13] ;"),
+            "{}",
+            arm[0]
+        );
+        assert!(arm[1].contains("/\\ 1:X21=0)"), "{}", arm[1]);
         assert!(Kernel::parse(&text.replace("read()", "read")).is_err());
         let cases = cases(text);
         assert_eq!(cases[1].0, "writer: full.store(1, Release) Relaxed");
