@@ -1,5 +1,4 @@
-//! A kernel as a litmus test: in C11, and as the code that LLVM makes for Arm with LSE and RCPC, or
-//! for older processors.
+//! A kernel as a litmus test: in C11, and as LLVM's code for Arm, with LSE and RCPC or without.
 
 use super::kernel::{Kernel, Step, Thread};
 
@@ -54,8 +53,7 @@ fn call(step: &Step<'_>, expected: &str) -> String {
 }
 
 /// The kernel's registers are those from 0 on; addresses are in those from 12 on. On an `old`
-/// processor a read-modify-write is a loop, of which a turn is judged that succeeds: registers from
-/// 20 on say whether it does.
+/// processor a read-modify-write is one turn of a loop, whose success is in one from 20 on.
 pub(super) fn arm(kernel: &Kernel<'_>, old: bool) -> String {
     let (mut start, mut columns, mut succeeds) = (String::new(), Vec::new(), String::new());
     for (number, thread) in kernel.threads.iter().enumerate() {
@@ -85,12 +83,7 @@ pub(super) fn arm(kernel: &Kernel<'_>, old: bool) -> String {
     }
     let outcome = kernel.outcome(|thread, name| format!("X{}", register(thread, name)));
     let words = kernel.start;
-    let outcome = if old {
-        format!("({outcome}){succeeds}")
-    } else {
-        outcome
-    };
-    format!("AArch64 kernel\n{{ {start}{words} }}\n{table}exists ({outcome})\n")
+    format!("AArch64 kernel\n{{ {start}{words} }}\n{table}exists (({outcome}){succeeds})\n")
 }
 
 fn register(thread: &Thread<'_>, name: &str) -> usize {
@@ -98,8 +91,7 @@ fn register(thread: &Thread<'_>, name: &str) -> usize {
     registers.position(|own| *own == name).unwrap_or(9)
 }
 
-/// The instructions of a step; for an `old` processor with the label behind them, and the register
-/// that says whether they have succeeded.
+/// The instructions of a step; `old` are the label behind them, and the register of their success.
 fn instructions(thread: &Thread<'_>, step: &Step<'_>, old: Option<(&str, usize)>) -> Vec<String> {
     let to = register(thread, step.register);
     let place = thread.places.iter().position(|own| *own == step.place);
@@ -124,8 +116,8 @@ fn instructions(thread: &Thread<'_>, step: &Step<'_>, old: Option<(&str, usize)>
         "fetch_or" if old.is_some() => exclusive(format!("MOV W10,#{value}; ORR W10,W10,W{to}")),
         "compare_exchange" if old.is_some() => {
             let look = format!("MOV W{to},#0; LD{a}XR W10,{at}; CMP W10,#{value}; B.NE {end}");
-            let new = words[1];
-            format!("{look}; MOV W10,#{new}; ST{l}XR W{status},W10,{at}; MOV W{to},#1")
+            let store = format!("MOV W10,#{}; ST{l}XR W{status},W10,{at}", words[1]);
+            format!("{look}; {store}; MOV W{to},#1")
         }
         "swap" => format!("MOV W10,#{value}; SWP{a}{l} W10,W{to},{at}"),
         "fetch_add" => format!("MOV W10,#{value}; LDADD{a}{l} W10,W{to},{at}"),
