@@ -42,10 +42,8 @@ pub(crate) struct Deque<T> {
 
 /// The rarely written words. The stops, `limit` and `floor`, bound the owner's short way: a push
 /// that ends before `limit` finds room for the next one, and a pop from `floor` on finds an item
-/// that no thief may take. So one compare tells a push, or a pop, all that it has to know.
-///
-/// A thief that asks moves both away, and the owner's next call goes the long way. That is safe at
-/// any time: in the long way the owner goes by [`Top`] alone.
+/// that no thief may take. A thief that asks moves both away, and the owner's next call goes the
+/// long way. That is safe at any time: in the long way the owner goes by [`Top`] alone.
 struct Seldom<T> {
     limit: AtomicU64,
     floor: AtomicU64,
@@ -53,7 +51,7 @@ struct Seldom<T> {
 }
 
 /// Below every position.
-const NO_LIMIT: u64 = 0;
+pub(crate) const NO_LIMIT: u64 = 0;
 
 /// Above every position.
 pub(crate) const NO_FLOOR: u64 = u64::MAX;
@@ -104,6 +102,14 @@ impl<T> Deque<T> {
         self.set_stops(NO_LIMIT, NO_FLOOR);
     }
 
+    /// Returns the stops. For models, while no thief is about.
+    #[cfg(loom)]
+    pub(crate) fn stops(&self) -> (u64, u64) {
+        let Seldom { limit, floor, .. } = &*self.seldom;
+        // ORDERING: Relaxed, both: the caller has joined the thieves.
+        (limit.load(Ordering::Relaxed), floor.load(Ordering::Relaxed))
+    }
+
     // For the owner.
 
     /// Returns the position of the next push. Owner only: its own value.
@@ -116,11 +122,10 @@ impl<T> Deque<T> {
     /// Ends the deque at `bottom`. Owner only.
     #[inline(always)]
     pub(crate) fn set_bottom(&self, bottom: u64) {
-        // ORDERING: Release, for the Acquire of `bottom` in `observe`, raising and lowering alike.
-        // A thief that reads this value sees the items before it written. It also sees every
-        // earlier bump: if it holds an older tag, its claim fails. A lowering store needs Release
-        // too: a thief may read it instead of the raising store before it, and a plain store does
-        // not continue the other's release sequence.
+        // ORDERING: Release, for the Acquire of `bottom` in `observe`. A thief that reads it sees
+        // the items before it written, and every earlier bump: with an older tag its claim fails. A
+        // lowering store needs it too: a thief may read it instead of the raising one before, whose
+        // release sequence a plain store does not continue.
         self.bottom.store(bottom, Ordering::Release);
     }
 
@@ -150,11 +155,9 @@ impl<T> Deque<T> {
     #[inline]
     pub(crate) fn bump(&self) -> Top {
         // ORDERING: Release, for the Acquire of `top` in `observe`: a thief that reads the new tag
-        // (from here or from a claim after it) also reads the `bottom` that was stored before the
-        // bump, or a later one. Without it, it could pair the new tag with the old `bottom` and
-        // claim an item that the owner takes. No Acquire: the result is a position in the
-        // modification order of `top`, which alone decides each item's taker. `done` tells when the
-        // thieves' reads of slots are over.
+        // (from here or from a claim after it) cannot pair it with an older `bottom`, and claim an
+        // item that the owner takes. No Acquire: the result is a position in the modification order
+        // of `top`, which alone decides each item's taker.
         Top(self.top.fetch_add(Top::NEXT_TAG, Ordering::Release))
     }
 
@@ -200,8 +203,8 @@ impl<T> Deque<T> {
     pub(crate) fn set_ring(&self, ring: NonNull<Ring<T>>) {
         // ORDERING: Release, for the Acquire of `ring` in `observe`: a thief that reads the new
         // ring sees the bump before it, so a claim with an older tag fails and is never counted on
-        // the wrong ring. By argument: loom cannot let a thread read a store that comes later than
-        // what it has seen, so no model needs it.
+        // the wrong ring. That loom cannot show, as it lets no thread read a store that comes later
+        // than what it has seen; the kernel `ring-not-newer` shows it.
         self.seldom.ring.store(ring.as_ptr(), Ordering::Release);
     }
 
@@ -210,14 +213,11 @@ impl<T> Deque<T> {
     /// Looks for items. The owner of a biased deque is asked, unless one thief has done so.
     ///
     /// The three loads are in this order, each Acquire, so that a claim which succeeds has seen
-    /// values of the epoch of its tag. Not older: the bump that began the epoch released what it
-    /// found. Not newer: a later value of `bottom` or `ring` brings the next bump with it, and the
-    /// claim fails.
+    /// values of the epoch of its tag, none older and none newer.
     #[inline]
     pub(crate) fn observe(&self) -> Steal<Offer<T>> {
         // ORDERING: Acquire, for the Release of `bump`, `bias` and `share`: see there. For the
-        // Release of `revoke`: what its heavy fence made visible. And for the Release of `claim`:
-        // `bottom` is then not older than the one by which the last claim got here.
+        // Release of `revoke`: what its heavy fence made visible.
         let top = Top(self.top.load(Ordering::Acquire));
         if !top.is_shared() {
             if top.is_biased() {
@@ -278,15 +278,14 @@ impl<T> Deque<T> {
         move_others: impl FnOnce(Slots<T>, u32),
     ) -> Option<T> {
         debug_assert!((1..=offer.count).contains(&count));
-        // ORDERING: Release on success, for the Acquire of `top` in `observe`: it hands the
-        // `bottom` that was seen here on to the next thief. (loom cannot show its absence: nothing
-        // unsound comes of it.) Claimed items need no Acquire: they came with `bottom`. Relaxed on
-        // failure: nothing is done with the value.
+        // ORDERING: Relaxed, both: it publishes nothing, and an RMW continues the release sequence
+        // of the bump. A thief that sees the claim may find an older `bottom`, and nothing in
+        // reach: it has not seen the push either. Claimed items came with `bottom`.
         self.top
             .compare_exchange(
                 offer.top.0,
                 offer.top.advance(count).0,
-                Ordering::Release,
+                Ordering::Relaxed,
                 Ordering::Relaxed,
             )
             .ok()?;
@@ -299,8 +298,7 @@ impl<T> Deque<T> {
         // SAFETY: as above.
         let oldest = unsafe { slots.take(first) };
         move_others(slots, first.wrapping_add(1));
-        // SAFETY: they have been moved out, and this reports them once. If any were left, they
-        // would leak.
+        // SAFETY: they have been moved out, and this reports them once.
         unsafe { Ring::finish(offer.ring, count) };
         Some(oldest)
     }

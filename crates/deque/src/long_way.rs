@@ -139,6 +139,23 @@ impl<T> Worker<T> {
         self.was_asked.replace(false)
     }
 
+    /// Asserts the invariants of ALGORITHM.md. For models, while no thief is about.
+    #[cfg(loom)]
+    pub fn assert_invariants(&self) {
+        let (top, bottom, end) = (self.deque.top(), self.position(), self.room_end.get());
+        let reached = top.position(bottom);
+        assert!(
+            reached <= bottom && bottom < end,
+            "invariant 1: {reached} {bottom} {end}"
+        );
+        let (limit, floor) = self.deque.stops();
+        let is_limit = limit == end && (top.is_biased() || !self.may_bias);
+        assert!(is_limit || limit == crate::deque::NO_LIMIT, "invariant 2: {limit} {end}");
+        let is_floor = floor == reached && top.is_biased();
+        assert!(is_floor || floor == NO_FLOOR, "invariant 2: {floor} {reached}");
+        assert_eq!(self.ring().finished(), reached as u32, "invariant 3");
+    }
+
     /// Returns how many items can be pushed and leave room for one more.
     #[inline]
     pub(crate) fn room(&self) -> u32 {

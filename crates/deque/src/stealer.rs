@@ -216,23 +216,14 @@ impl<T> Stealer<T> {
     /// is known. Wait-free.
     ///
     /// While the owner replaces its ring, the number cannot be told and the answer is 1.
-    ///
-    /// ```
-    /// use filch_deque::Worker;
-    ///
-    /// let worker = Worker::new();
-    /// worker.push_batch(0..5);
-    /// assert_eq!(worker.stealer().len(), 5);
-    /// ```
     pub fn len(&self) -> usize {
         self.deque.look().1.map_or(1, |count| count as usize)
     }
 }
 
 /// The owner of a [biased](crate::Worker::biased) deque was asked to share it, by
-/// [`Stealer::ask`]. Its next call does so, within nanoseconds if it works on
-/// its deque, but never if it sleeps. A thief that does not want to wait for that
-/// [takes](Self::revoke_all) the deque from it.
+/// [`Stealer::ask`]. Its next call does so, within nanoseconds if it works on its deque, but never
+/// if it sleeps. A thief that does not want to wait [takes](Self::revoke_all) the deque from it.
 #[must_use = "the owner shares at its next call; `revoke_all` does not wait for that"]
 pub struct Request<'a, T> {
     deque: &'a Deque<T>,

@@ -9,13 +9,6 @@
 /// +----------------+---------------+--------+-------+
 /// ```
 ///
-/// | shared | asked | thieves |
-/// |---|---|---|
-/// | no | no | may take nothing: the deque is *biased* towards its owner |
-/// | no | yes | have asked; the owner's next call shares |
-/// | yes | no | take what lies between `index` and `bottom` |
-/// | yes | yes | the same; one that may sleep now has found nothing there |
-///
 /// Thieves add to `index` when they claim items. The owner alone adds to `tag`, whenever something
 /// that a thief may have read before no longer holds. A compare-and-swap that expects an older tag
 /// fails. Within one tag `shared` is set once at most, and never taken down.

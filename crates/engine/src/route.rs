@@ -29,7 +29,7 @@ impl Route {
         // ORDERING: Release, for the Acquire in `schedulers`: the link of the scheduler, which was
         // connected before. Without it a sender could see the type listed and no link. That its
         // task comes behind the worker follows from the queue's own claims. (loom cannot show it:
-        // a link lies in std's `OnceLock`; a litmus test of the edge can.)
+        // a link lies in std's `OnceLock`; the kernel `route-has-its-link` shows it.)
         self.listed_by.fetch_or(1 << scheduler, Ordering::Release);
     }
 

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
-use std::hint;
 // std's in a model, too: it orders nothing.
 use std::sync::{Arc as StdArc, Weak};
 
@@ -12,7 +11,7 @@ use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use filch_sync::{CachePadded, Mutex, lock};
+use filch_sync::{CachePadded, Mutex, lock, thread};
 
 use crate::current::Seat;
 use crate::job::{Entry, JobRef, Latch, MAX_SLOTS, Payload};
@@ -137,11 +136,13 @@ impl WorkerSlot {
 
 /// Repeats an attempt that lost a race: only "there is none" counts.
 fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
+    let mut lost = 0..4;
     loop {
         match attempt() {
             Steal::Success(taken) => return Some(taken),
-            Steal::Retry => hint::spin_loop(),
             Steal::Empty => return None,
+            // Then perhaps an owner that replaces its ring was preempted, and needs this core.
+            Steal::Retry => lost.next().map_or_else(thread::yield_now, drop),
         }
     }
 }
@@ -330,8 +331,7 @@ impl fmt::Debug for Shared {
 }
 
 /// The number of workers that sleep in the middle of a job, because a branch of theirs was stolen
-/// and takes long. Each has a flag, which it raises, and which the thread that wakes it for
-/// work takes down.
+/// and takes long. Each raises a flag, which the thread that wakes it for work takes down.
 ///
 /// The count is never less than the number of flags that are up: it is raised before a flag, and
 /// lowered after it.
@@ -346,7 +346,7 @@ impl Sleepers {
         self.0.fetch_add(1, Ordering::Relaxed);
         // ORDERING: Release, for the Acquire in `withdraw`: the count goes up before it goes down,
         // so that it does not tell of one sleeper less in between. (loom cannot show it: its RMWs
-        // take effect in the order of the program.)
+        // take effect in program order. The kernel `sleepers-count` shows it.)
         flag.swap(true, Ordering::Release);
         // ORDERING: SeqCst, partner of the fence before `choose`: one of the two sees the other.
         fence(Ordering::SeqCst);
@@ -375,8 +375,8 @@ impl Sleepers {
         if !flag.load(Ordering::Relaxed) {
             return false;
         }
-        // ORDERING: Acquire, for the Release in `announce`. (loom cannot show it, as there.) An
-        // exchange, so that one thread takes it down.
+        // ORDERING: Acquire, for the Release in `announce`: needed by the letter of C++20, as no
+        // processor subtracts early (loom cannot show it). An exchange: one thread takes it down.
         let taken = flag.swap(false, Ordering::Acquire);
         if taken {
             // ORDERING: Relaxed: after the addition, by the exchange.

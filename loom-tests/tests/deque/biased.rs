@@ -10,7 +10,7 @@ use filch_models::{Bound, Crossing};
 use filch_sync::thread;
 
 use super::{
-    assert_ascending, assert_each_once, biased, drain, insist, insistent_thief, refused,
+    assert_ascending, assert_each_once, biased, drain, insist, insistent_thief, refused, rest,
     share_three_items, steal_surely, thief,
 };
 
@@ -193,7 +193,7 @@ fn a_fence_is_good_for_one_tag() {
             worker.push(3);
             own.extend(worker.pop());
             let stolen = thief.join().unwrap();
-            assert_each_once(4, &[&own, stolen.as_slice(), &drain(&worker)]);
+            assert_each_once(4, &[&own, stolen.as_slice(), &rest(&worker)]);
             stolen
         })
         // None: the deque was the owner's again when the thief came, or empty.
@@ -223,7 +223,7 @@ fn half_is_taken_while_the_owner_pops() {
             worker.push(5);
             own.extend(worker.pop());
             let stolen = thief.join().unwrap();
-            assert_each_once(6, &[&own, &stolen, &drain(&worker)]);
+            assert_each_once(6, &[&own, &stolen, &rest(&worker)]);
             stolen.len()
         })
         .assert_exactly([1, 2, 3, 4]);
@@ -250,7 +250,7 @@ fn a_stolen_batch_is_stolen_on() {
             });
             let own: Vec<_> = victim.pop().into_iter().collect();
             let (first, second) = (first.join().unwrap(), second.join().unwrap());
-            assert_each_once(4, &[&own, &first, &second, &drain(&victim)]);
+            assert_each_once(4, &[&own, &first, &second, &rest(&victim)]);
             (first, second)
         })
         .assert_exactly([(vec![], vec![]), (vec![1, 0], vec![]), (vec![0], vec![1])]);
@@ -286,6 +286,6 @@ fn workers_rob_each_other() {
             .collect();
         let (others, right) = other.join().unwrap();
         let third = third.join().unwrap();
-        assert_each_once(4, &[&taken, &others, &third, &drain(&left), &drain(&right)]);
+        assert_each_once(4, &[&taken, &others, &third, &rest(&left), &rest(&right)]);
     });
 }

@@ -6,8 +6,8 @@ use filch_sync::{Arc, thread};
 
 use super::rings::the_owner_goes;
 use super::{
-    assert_each_once, biased, biased_after, drain, insist, insistent_thief, push_and_pop,
-    push_beside,
+    assert_each_once, biased, biased_after, insist, insistent_thief, push_and_pop, push_beside,
+    rest,
 };
 
 /// Two threads: a ring of two slots is its owner's, under a thief that insists and takes, twice.
@@ -41,7 +41,7 @@ fn the_ring_grows_under_two_thieves() {
         worker.push_batch(0..2);
         let own: Vec<_> = worker.pop().into_iter().collect();
         let (first, second) = (first.join().unwrap(), second.join().unwrap());
-        assert_each_once(2, &[&own, &first, &second, &drain(&worker)]);
+        assert_each_once(2, &[&own, &first, &second, &rest(&worker)]);
     });
 }
 
@@ -60,7 +60,7 @@ fn the_ring_is_replaced_at_will() {
             worker.shrink_to(1);
             let own: Vec<_> = worker.pop().into_iter().collect();
             let stolen = thief.join().unwrap();
-            assert_each_once(2, &[&own, &stolen, &drain(&worker)]);
+            assert_each_once(2, &[&own, &stolen, &rest(&worker)]);
             (own, stolen)
         })
         .assert_exactly([(vec![1], vec![]), (vec![1], vec![0])]);

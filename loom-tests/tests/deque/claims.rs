@@ -5,7 +5,7 @@ use filch_models::Bound;
 use filch_sync::thread;
 
 use super::{
-    assert_ascending, assert_each_once, drain, half_thief, in_peace, share_three_items, thief,
+    assert_ascending, assert_each_once, drain, half_thief, in_peace, rest, share_three_items, thief,
 };
 
 /// Two threads: the owner pushes one item and pops; a thief tries once. This is the race that the
@@ -46,7 +46,7 @@ fn two_thieves_and_the_owner_want_the_last_item() {
             worker.push(0);
             let own = drain(&worker);
             let (first, second) = (first.join().unwrap(), second.join().unwrap());
-            assert_each_once(1, &[&own, &first, &second, &drain(&worker)]);
+            assert_each_once(1, &[&own, &first, &second, &rest(&worker)]);
             (own.len(), first.len(), second.len())
         })
         .assert_reached([(1, 0, 0), (0, 1, 0), (0, 0, 1)]);
@@ -82,7 +82,7 @@ fn half_is_taken_while_the_owner_pops() {
             }
             let own: Vec<_> = (0..4).filter_map(|_| worker.pop()).collect();
             let stolen = stolen.join().unwrap();
-            assert_each_once(5, &[&own, &stolen, &drain(&worker)]);
+            assert_each_once(5, &[&own, &stolen, &rest(&worker)]);
             assert_ascending(&stolen);
             stolen.len()
         })
@@ -105,7 +105,7 @@ fn half_and_single_thieves_do_not_overlap() {
         let (half, single) = (half.join().unwrap(), single.join().unwrap());
         assert_ascending(&half);
         assert_ascending(&single);
-        assert_each_once(3, &[&own, &half, &single, &drain(&worker)]);
+        assert_each_once(3, &[&own, &half, &single, &rest(&worker)]);
     });
 }
 
@@ -123,7 +123,7 @@ fn the_limit_is_kept() {
         }
         let (first, second) = (first.join().unwrap(), second.join().unwrap());
         assert!(first.len() <= 2 && second.len() <= 2);
-        assert_each_once(6, &[&first, &second, &drain(&worker)]);
+        assert_each_once(6, &[&first, &second, &rest(&worker)]);
     });
 }
 
@@ -146,7 +146,7 @@ fn a_slot_is_published_again() {
                 }
             }
             let stolen = stolen.join().unwrap();
-            assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
+            assert_each_once(3, &[&own, &stolen, &rest(&worker)]);
             stolen
         })
         .assert_exactly([vec![], vec![0], vec![1], vec![2]]);
@@ -179,7 +179,7 @@ fn a_stolen_batch_is_stolen_on_in_order() {
                 second.first().is_none_or(|&item| item == 1),
                 "not the oldest"
             );
-            assert_each_once(6, &[&oldest, &second, &drain(&own), &drain(&victim)]);
+            assert_each_once(6, &[&oldest, &second, &rest(&own), &rest(&victim)]);
             second.len()
         })
         .assert_exactly([0, 1, 2]);
@@ -209,6 +209,6 @@ fn workers_rob_each_other() {
         let taken = take_from(&right_end, &left);
         let (others, right) = other.join().unwrap();
         let third = third.join().unwrap();
-        assert_each_once(4, &[&taken, &others, &third, &drain(&left), &drain(&right)]);
+        assert_each_once(4, &[&taken, &others, &third, &rest(&left), &rest(&right)]);
     });
 }

@@ -130,6 +130,14 @@ fn drain(worker: &Worker<u32>) -> Vec<u32> {
     std::iter::from_fn(|| worker.pop()).collect()
 }
 
+/// Takes what is left when no thief is about. The deque's invariants hold before and after.
+fn rest(worker: &Worker<u32>) -> Vec<u32> {
+    worker.assert_invariants();
+    let left = drain(worker);
+    worker.assert_invariants();
+    left
+}
+
 /// The owner pushes the items `0..count` beside a thief that makes `attempts`. Returns what the
 /// thief got: items in order, and each item has one taker.
 fn push_beside_a_thief(worker: &Worker<u32>, count: u32, attempts: usize) -> Vec<u32> {
@@ -143,7 +151,7 @@ fn push_beside(worker: &Worker<u32>, count: u32, thief: JoinHandle<Vec<u32>>) ->
     }
     let stolen = thief.join().unwrap();
     assert_ascending(&stolen);
-    assert_each_once(count, &[&stolen, &drain(worker)]);
+    assert_each_once(count, &[&stolen, &rest(worker)]);
     stolen
 }
 
@@ -158,7 +166,7 @@ fn push_and_pop(worker: &Worker<u32>, count: u32, thief: JoinHandle<Vec<u32>>) -
     }
     let stolen = thief.join().unwrap();
     assert_ascending(&stolen);
-    assert_each_once(count, &[&own, &stolen, &drain(worker)]);
+    assert_each_once(count, &[&own, &stolen, &rest(worker)]);
     stolen
 }
 
@@ -166,6 +174,7 @@ fn push_and_pop(worker: &Worker<u32>, count: u32, thief: JoinHandle<Vec<u32>>) -
 fn pop_all_beside(worker: &Worker<u32>, count: u32, thief: JoinHandle<Vec<u32>>) -> Vec<u32> {
     let own = drain(worker);
     let stolen = thief.join().unwrap();
+    worker.assert_invariants();
     assert_ascending(&stolen);
     assert_each_once(count, &[&own, &stolen]);
     stolen
@@ -184,6 +193,7 @@ fn share_three_items(
     }
     let own = drain(worker);
     let stolen = thief.join().unwrap();
+    worker.assert_invariants();
     assert_each_once(3, &[&own, &stolen]);
     assert_ascending(&stolen);
     assert_descending(&own);

@@ -5,7 +5,7 @@ use filch_models::{Bound, Crossing};
 use filch_sync::thread;
 
 use super::{
-    assert_ascending, assert_each_once, biased, drain, in_peace, insistent_thief, pop_all_beside,
+    assert_ascending, assert_each_once, biased, in_peace, insistent_thief, pop_all_beside, rest,
     steal_surely, thief,
 };
 
@@ -23,7 +23,7 @@ fn an_owner_answers() {
             worker.push(1);
             let own: Vec<_> = worker.pop().into_iter().collect();
             let stolen = stolen.join().unwrap();
-            assert_each_once(2, &[&own, &stolen, &drain(&worker)]);
+            assert_each_once(2, &[&own, &stolen, &rest(&worker)]);
             stolen
         })
         .assert_exactly([vec![], vec![0]]);
@@ -51,7 +51,7 @@ fn no_request_is_lost() {
             worker.push(2);
             let next: Vec<_> = later.steal().success().into_iter().collect();
             assert_eq!(next.len(), 1, "a lost request");
-            assert_each_once(3, &[&stolen, &next, &drain(&worker)]);
+            assert_each_once(3, &[&stolen, &next, &rest(&worker)]);
             stolen
         })
         .assert_exactly([vec![]]);
@@ -75,7 +75,7 @@ fn a_pop_answers() {
             let own: Vec<_> = (0..2).filter_map(|_| worker.pop()).collect();
             let second = thief.join().unwrap();
             let stolen: Vec<_> = second.success().into_iter().collect();
-            assert_each_once(4, &[&own, &stolen, &drain(&worker)]);
+            assert_each_once(4, &[&own, &stolen, &rest(&worker)]);
             match second {
                 Steal::Success(item) => Some(item),
                 // The owner has taken the deque back.
@@ -108,7 +108,7 @@ fn a_thief_waits_for_the_answer() {
             worker.share();
             let answer = thief.join().unwrap();
             let stolen: Vec<_> = answer.success().into_iter().collect();
-            assert_each_once(2, &[&own, &stolen, &drain(&worker)]);
+            assert_each_once(2, &[&own, &stolen, &rest(&worker)]);
             match answer {
                 Steal::Success(item) => Some(item),
                 Steal::Empty => None,
@@ -153,7 +153,7 @@ fn what_is_shared_is_there_at_once() {
             worker.share();
             let stolen = stolen.join().unwrap();
             assert_ascending(&stolen);
-            assert_each_once(2, &[&stolen, &drain(&worker)]);
+            assert_each_once(2, &[&stolen, &rest(&worker)]);
             stolen
         })
         .assert_reached([vec![], vec![0]]);
@@ -175,7 +175,7 @@ fn what_was_popped_is_not_shared() {
             worker.push(1);
             let stolen = stolen.join().unwrap();
             assert_eq!(popped, Some(0), "a thief has not waited for its answer");
-            assert_each_once(2, &[&[0], &stolen, &drain(&worker)]);
+            assert_each_once(2, &[&[0], &stolen, &rest(&worker)]);
             stolen
         })
         .assert_exactly([vec![], vec![1]]);
@@ -207,7 +207,7 @@ fn items_that_are_pushed_together_come_together() {
             push_together(&worker, 2);
             let stolen = thief.join().unwrap();
             assert_ascending(&stolen);
-            assert_each_once(2, &[&stolen, &drain(&worker)]);
+            assert_each_once(2, &[&stolen, &rest(&worker)]);
             stolen
         })
         .assert_exactly([vec![], vec![0], vec![0, 1]]);

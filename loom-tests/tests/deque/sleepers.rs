@@ -11,7 +11,7 @@ use filch_models::Bound;
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
 
-use super::{assert_each_once, biased, drain, in_peace, insist, refused, steal_surely};
+use super::{assert_each_once, biased, drain, in_peace, insist, refused, rest, steal_surely};
 
 /// The outcomes without the one in which neither sees the other: whether the owner sees the thief,
 /// and the thief what was pushed.
@@ -321,7 +321,7 @@ fn a_sleeper_is_told_although_another_thief_has_revoked() {
                 }
                 let stolen: Vec<_> = thief.join().unwrap().into_iter().collect();
                 assert!(is_told, "sleeps beside the second");
-                assert_each_once(2, &[&stolen, &drain(&worker)]);
+                assert_each_once(2, &[&stolen, &rest(&worker)]);
                 stolen
             },
         )

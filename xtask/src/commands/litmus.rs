@@ -123,6 +123,38 @@ fn kernels() -> Result<Named> {
     Ok(kernels)
 }
 
+/// Tells which models show the outcome of a kernel that is about a mutant of an ordering, which is
+/// its file, its function, its word and its change. `None`: no kernel is.
+pub(crate) fn shown(mutants: &[[String; 4]]) -> Result<Vec<Option<[bool; 3]>>> {
+    let mut shown = vec![None; mutants.len()];
+    for text in kernels()?.values() {
+        let (code, steps) = (Kernel::parse(text)?.code, kernel::weakenings(text));
+        for (access, _) in &steps {
+            let is_its = |at: &usize| {
+                let [file, function, _, change] = &mutants[*at];
+                let names = code.iter().filter(|(of, _)| file.ends_with(of));
+                let mut names = names.flat_map(|(_, names)| names.split([',', ':', ' ']));
+                change.replace("_weak", "") == access.1 && names.any(|name| name == function)
+            };
+            let mut found: Vec<_> = (0..mutants.len()).filter(is_its).collect();
+            // An access may be several steps; of several, with a step each, each needs what all do.
+            let is_one = found.len() == 1;
+            let same = || steps.iter().filter(|(other, _)| other == access);
+            found.retain(|&at| is_one || mutants[at][2] == access.0);
+            let is_known = found.len() <= same().count();
+            let models = ["rc11", "cxx20", "aarch64"].map(|model| match is_one {
+                true => same().any(|(_, models)| models.contains(model)),
+                false => same().all(|(_, models)| models.contains(model)),
+            });
+            for at in found.into_iter().filter(|_| is_known) {
+                let before: [bool; 3] = shown[at].unwrap_or_default();
+                shown[at] = Some([0, 1, 2].map(|model| before[model] | models[model]));
+            }
+        }
+    }
+    Ok(shown)
+}
+
 /// The fingerprints of a kernel and of the functions that it stands for.
 fn prints(text: &str) -> Result<Named> {
     let mut prints = Named::from([("the kernel".to_owned(), fingerprint(text))]);
@@ -164,12 +196,13 @@ fn herd() -> Result<Option<String>> {
 /// Returns which models show the kernel's outcome.
 fn judge(herd: &str, name: &str, text: &str) -> Result<String> {
     let kernel = Kernel::parse(text).map_err(|line| format!("{name}: {line}"))?;
-    let (c, arm) = (program::c(&kernel), program::arm(&kernel));
-    let mut shown = Vec::new();
+    let [new, old] = [false, true].map(|old| program::arm(&kernel, old));
+    let (c, mut shown) = (program::c(&kernel), Vec::new());
     for (model, test, options) in [
         ("rc11", &c, &["-model", RC11][..]),
         ("cxx20", &c, &["-model", RC11, "-skipcheck", "no-thin-air"]),
-        ("aarch64", &arm, &[]),
+        ("aarch64", &new, &[]),
+        ("aarch64", &old, &[]),
     ] {
         let name = name.replace('/', "-");
         let file = format!("target/litmus/{name}-{model}-{}.litmus", fingerprint(test));
@@ -181,12 +214,11 @@ fn judge(herd: &str, name: &str, text: &str) -> Result<String> {
         let is_shown = shows(&output).ok_or_else(|| format!("no verdict: herd7 {file}"))?;
         shown.extend(is_shown.then_some(model));
     }
-    let shown = shown.join(" ");
-    Ok(if shown.is_empty() {
-        "safe".into()
-    } else {
-        shown
-    })
+    shown.dedup();
+    if shown.is_empty() {
+        shown.push("safe");
+    }
+    Ok(shown.join(" "))
 }
 
 /// Returns whether the outcome was seen, or a data race; `None` if nothing was.
@@ -209,10 +241,12 @@ mod tests {
                     a = full.load(Acquire)\n    if a == 1: b = slot.read()\n\
                     never reader.a == 1 && reader.b == 0";
         let kernel = Kernel::parse(text).unwrap();
-        let (c, arm) = (program::c(&kernel), program::arm(&kernel));
+        let [new, old] = [false, true].map(|old| program::arm(&kernel, old));
+        let c = program::c(&kernel);
         assert!(c.contains("if (a == 1) { b = *slot; }"), "{c}");
         assert!(c.ends_with("exists (1:a=1 /\\ 1:b=0)\n"), "{c}");
-        assert!(arm.contains("STLR W10,[X13] | LDR W1,[X13] ;"), "{arm}");
+        assert!(new.contains("STLR W10,[X13] | LDR W1,[X13] ;"), "{new}");
+        assert!(old.contains("MOV W10,#5 | LDAR W0,[X12] ;"), "{old}");
         assert!(Kernel::parse(&text.replace("read()", "read")).is_err());
         let cases = cases(text);
         assert_eq!(cases[1].0, "writer: full.store(1, Release) Relaxed");

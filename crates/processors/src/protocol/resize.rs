@@ -48,8 +48,7 @@ impl Coordinator {
         drop(synced);
         // ORDERING: partner of the fence in `go_idle`. Either the processor that goes idle now sees
         // the new number, or the sweep sees it on the stack. (The models fail without it. That
-        // AcqRel would not do loom cannot show here, we do not know why; but with one SeqCst fence
-        // only, both sides may read what is old.)
+        // AcqRel would not do loom cannot show here; the kernel `shrink` shows it.)
         fence(Ordering::SeqCst);
         self.sweep(work);
     }

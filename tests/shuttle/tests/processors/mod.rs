@@ -1,4 +1,4 @@
-//! Whole pools of two or three processors: finding work, sleeping and waking, blocking calls, the
+//! Whole pools of two to four processors: finding work, sleeping and waking, blocking calls, the
 //! end.
 
 mod bound;
@@ -69,8 +69,8 @@ fn a_tree_of_tasks_runs_to_its_leaves() {
 
 /// A failure is a deadlock: a task waits in a queue beside a sleeping processor.
 #[test]
-fn two_or_three_meet() {
-    for parties in [2, 3] {
+fn two_to_four_meet() {
+    for parties in 2..=4 {
         let claim = format!("no task waits beside an idle processor: {parties}");
         all_meet(&claim, parties, |_| as_a_task(Processors::inject));
     }

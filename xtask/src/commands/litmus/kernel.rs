@@ -62,6 +62,26 @@ pub(super) fn cases(text: &str) -> Vec<(String, String, String)> {
     cases
 }
 
+/// Lists what is weakened by itself: its word, the mutant's name in the table of `cargo xtask
+/// orderings`, and the verdict.
+pub(super) fn weakenings(text: &str) -> Vec<((&str, String), &str)> {
+    let mut found = Vec::new();
+    for (code, notes) in text.lines().filter_map(|line| line.split_once("//")) {
+        let mut thread = Thread::default();
+        let _ = thread.read(code.trim());
+        for step in thread.steps {
+            let from = step.arguments.find(char::is_uppercase).unwrap_or_default();
+            let from = step.arguments[from..].split(',').next().unwrap_or_default();
+            let access = step.method.replace("exchange", "exchange, success");
+            for (to, models) in notes.split(';').filter_map(|note| note.split_once(": ")) {
+                let to = to.trim().replace("dropped", "no fence");
+                found.push(((step.place, format!("{access} {from} → {to}")), models));
+            }
+        }
+    }
+    found
+}
+
 impl<'t> Kernel<'t> {
     /// Reads a kernel. The error is a line that does not belong there.
     pub(super) fn parse(text: &'t str) -> Result<Self, &'t str> {

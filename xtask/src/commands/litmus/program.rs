@@ -1,4 +1,4 @@
-//! A kernel as a litmus test: in C11, and as the code that LLVM makes for Arm with LSE and RCPC.
+//! A kernel as a litmus test: in C11, and as LLVM's code for Arm, with LSE and RCPC or without.
 
 use super::kernel::{Kernel, Step, Thread};
 
@@ -52,9 +52,10 @@ fn call(step: &Step<'_>, expected: &str) -> String {
     }
 }
 
-/// The kernel's registers are those from 0 on; addresses are in those from 12 on.
-pub(super) fn arm(kernel: &Kernel<'_>) -> String {
-    let (mut start, mut columns) = (String::new(), Vec::new());
+/// The kernel's registers are those from 0 on; addresses are in those from 12 on. On an `old`
+/// processor a read-modify-write is one turn of a loop, whose success is in one from 20 on.
+pub(super) fn arm(kernel: &Kernel<'_>, old: bool) -> String {
+    let (mut start, mut columns, mut succeeds) = (String::new(), Vec::new(), String::new());
     for (number, thread) in kernel.threads.iter().enumerate() {
         let registers = thread.registers.iter().map(|_| "99").zip(0..);
         let places = thread.places.iter().copied().zip(12..);
@@ -68,8 +69,10 @@ pub(super) fn arm(kernel: &Kernel<'_>) -> String {
                 lines.push(format!("CMP W{},#{value}", register(thread, name)));
                 lines.push(format!("B.NE L{number}{index}"));
             }
-            lines.extend(instructions(thread, step));
-            lines.push(format!("L{number}{index}:"));
+            let (end, status) = (format!("L{number}{index}"), 20 + index);
+            lines.extend(instructions(thread, step, old.then_some((&end, status))));
+            lines.push(end + ":");
+            succeeds += &format!(" /\\ {number}:X{status}=0");
         }
         columns.push(lines);
     }
@@ -80,7 +83,7 @@ pub(super) fn arm(kernel: &Kernel<'_>) -> String {
     }
     let outcome = kernel.outcome(|thread, name| format!("X{}", register(thread, name)));
     let words = kernel.start;
-    format!("AArch64 kernel\n{{ {start}{words} }}\n{table}exists ({outcome})\n")
+    format!("AArch64 kernel\n{{ {start}{words} }}\n{table}exists (({outcome}){succeeds})\n")
 }
 
 fn register(thread: &Thread<'_>, name: &str) -> usize {
@@ -88,7 +91,8 @@ fn register(thread: &Thread<'_>, name: &str) -> usize {
     registers.position(|own| *own == name).unwrap_or(9)
 }
 
-fn instructions(thread: &Thread<'_>, step: &Step<'_>) -> Vec<String> {
+/// The instructions of a step; `old` are the label behind them, and the register of their success.
+fn instructions(thread: &Thread<'_>, step: &Step<'_>, old: Option<(&str, usize)>) -> Vec<String> {
     let to = register(thread, step.register);
     let place = thread.places.iter().position(|own| *own == step.place);
     let at = format!("[X{}]", 12 + place.unwrap_or_default());
@@ -97,12 +101,24 @@ fn instructions(thread: &Thread<'_>, step: &Step<'_>) -> Vec<String> {
     let a = ["", "A"][usize::from(has(&["Acquire", "AcqRel", "SeqCst"]))];
     let l = ["", "L"][usize::from(has(&["Release", "AcqRel", "SeqCst"]))];
     let value = words[0];
+    let (end, status) = old.unwrap_or_default();
+    let exclusive = |new: String| format!("LD{a}XR W{to},{at}; {new}; ST{l}XR W{status},W10,{at}");
     let code = match step.method {
         "fence" if l.is_empty() => "DMB ISHLD".to_owned(),
         "fence" => "DMB ISH".to_owned(),
+        "load" if a == "A" && old.is_some() => format!("LDAR W{to},{at}"),
         "load" if a == "A" => format!("LDAPR W{to},{at}"),
         "read" | "load" => format!("LDR W{to},{at}"),
         "write" | "store" => format!("MOV W10,#{value}; ST{l}R W10,{at}"),
+        "swap" if old.is_some() => exclusive(format!("MOV W10,#{value}")),
+        "fetch_add" if old.is_some() => exclusive(format!("ADD W10,W{to},#{value}")),
+        "fetch_sub" if old.is_some() => exclusive(format!("SUB W10,W{to},#{value}")),
+        "fetch_or" if old.is_some() => exclusive(format!("MOV W10,#{value}; ORR W10,W10,W{to}")),
+        "compare_exchange" if old.is_some() => {
+            let look = format!("MOV W{to},#0; LD{a}XR W10,{at}; CMP W10,#{value}; B.NE {end}");
+            let store = format!("MOV W10,#{}; ST{l}XR W{status},W10,{at}", words[1]);
+            format!("{look}; {store}; MOV W{to},#1")
+        }
         "swap" => format!("MOV W10,#{value}; SWP{a}{l} W10,W{to},{at}"),
         "fetch_add" => format!("MOV W10,#{value}; LDADD{a}{l} W10,W{to},{at}"),
         "fetch_sub" => format!("MOV W10,#-{value}; LDADD{a}{l} W10,W{to},{at}"),

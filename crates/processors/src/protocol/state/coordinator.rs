@@ -319,8 +319,8 @@ impl Control {
     /// Says that no task is awaited any more.
     pub(crate) fn stop(&self) {
         // ORDERING: Release: a thread that ends the pool has seen what was made runnable before the
-        // stop: see `read`. That it is needed loom cannot show: it does not switch threads before
-        // the fence that follows in `Coordinator::stop`.
+        // stop: see `read`. That it is needed loom cannot show, as it does not switch threads
+        // before the fence that follows in `Coordinator::stop`; the kernel `stop` shows it.
         self.word.fetch_or(STOPPING, Ordering::Release);
     }
 

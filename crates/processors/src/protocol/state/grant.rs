@@ -187,8 +187,8 @@ impl MachineShared {
     /// Notes that the machine has no thread, any more or yet; returns an untaken grant.
     pub(crate) fn lose_thread(&self) -> Option<Grant> {
         // ORDERING: Acquire, partner of the Release in `set_grant`: what the permit guards. (loom
-        // cannot show its absence: no model looks at that between this and the next edge.) What
-        // comes after is told under the lock.
+        // cannot show its absence, as no model looks at that before the next edge; the kernel
+        // `grant-without-a-thread` does.) What comes after is told under the lock.
         match self.grant.swap(NO_THREAD, Ordering::Acquire) {
             0 | NO_THREAD => None,
             // SAFETY: `set_grant` packed it, which happened before (Acquire above), and the

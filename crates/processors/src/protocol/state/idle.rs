@@ -249,7 +249,8 @@ impl Idle {
         // ORDERING: Release on success, partner of the Acquire in `pop`: what the caller has looked
         // at since then happened before every pop that comes after this, so it saw nothing that
         // followed such a pop; and a pop that came before has changed the word. (That loom cannot
-        // show: an RMW of its does not come early.) Relaxed on failure: nothing follows from it.
+        // show: an RMW of its does not come early. The kernel `close` shows it.) Relaxed on
+        // failure: nothing follows from it.
         self.word
             .compare_exchange(then.word, closed, Ordering::Release, Ordering::Relaxed)
             .is_ok()

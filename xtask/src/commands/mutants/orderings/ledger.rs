@@ -6,6 +6,7 @@ use std::fs;
 
 use super::moves;
 use super::mutant::{Mutant, Name};
+use crate::commands::litmus;
 use crate::support::Result;
 use crate::support::process::root;
 
@@ -14,7 +15,8 @@ pub(crate) const PAGE: &str = "docs/correctness.md";
 const BEGIN: &str = "<!-- table: orderings; `cargo xtask orderings --write` makes it -->\n";
 const END: &str = "<!-- end -->\n";
 
-const HEADINGS: &str = "| file | in | access | from | to | verdict |\n|---|---|---|---|---|---|\n";
+const HEADINGS: &str = "| file | in | access | from | to | RC11 | C++20 | Arm | loom |\n\
+                        |---|---|---|---|---|---|---|---|---|\n";
 
 const TALLY: &str = "| crate | mutants | killed | survived, explained | survived | not run |\n\
                      |---|--:|--:|--:|--:|--:|\n";
@@ -82,7 +84,7 @@ impl Ledger {
     fn parse(table: &str) -> Self {
         let rows = table.lines().filter_map(|line| {
             let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-            let [file, function, access, from, to, verdict] = cells[..] else {
+            let [file, function, access, from, to, _, _, _, verdict] = cells[..] else {
                 return None;
             };
             let name = Name {
@@ -140,7 +142,7 @@ impl Ledger {
                 "{mutant}: {what}; `cargo xtask orderings --write {file}` judges it"
             ));
         }
-        if self.text != table(mutants, &verdicts) {
+        if table(mutants, &verdicts).ok().as_ref() != Some(&self.text) {
             let stale = "the table of ordering mutants is not about the sources any more: `cargo \
                          xtask orderings --list --write` carries over what has moved";
             complaints.push(stale.to_owned());
@@ -156,7 +158,7 @@ pub(super) fn write(mutants: &[Mutant], verdicts: &[Verdict]) -> Result<()> {
     let [before, _, after] = parts(&page)?;
     Ok(fs::write(
         place,
-        format!("{before}{}{after}", table(mutants, verdicts)),
+        format!("{before}{}{after}", table(mutants, verdicts)?),
     )?)
 }
 
@@ -171,11 +173,17 @@ fn parts(page: &str) -> Result<[&str; 3]> {
     }
 }
 
-fn table(mutants: &[Mutant], verdicts: &[Verdict]) -> String {
+fn table(mutants: &[Mutant], verdicts: &[Verdict]) -> Result<String> {
+    let key = |Mutant { name: n, word, .. }: &Mutant| {
+        [&n.file, &n.function, word, &n.change].map(String::clone)
+    };
+    let shown = litmus::shown(&mutants.iter().map(key).collect::<Vec<_>>())?;
     let mut crates = BTreeMap::new();
     let mut all = [0; 4];
     let mut rows = String::new();
-    for (mutant, verdict) in mutants.iter().zip(verdicts) {
+    for ((mutant, verdict), shown) in mutants.iter().zip(verdicts).zip(&shown) {
+        let says = |is_shown| if is_shown { "yes" } else { "no" };
+        let models = shown.map_or([""; 3], |models| models.map(says)).join(" | ");
         let Name {
             file,
             function,
@@ -188,7 +196,8 @@ fn table(mutants: &[Mutant], verdicts: &[Verdict]) -> String {
         let (from, to) = change.split_once(" → ").unwrap_or_default();
         let (access, from) = from.rsplit_once(' ').unwrap_or_default();
         let verdict = verdict.text();
-        rows += &format!("| `{file}` | `{function}` | {access} | {from} | {to} | {verdict} |\n");
+        let access = format!("{access} | {from} | {to} | {models}");
+        rows += &format!("| `{file}` | `{function}` | {access} | {verdict} |\n");
     }
     let mut text = "\n".to_owned() + TALLY;
     for (name, counts) in crates.into_iter().chain([("**all**", all)]) {
@@ -196,7 +205,7 @@ fn table(mutants: &[Mutant], verdicts: &[Verdict]) -> String {
         let [killed, explained, survived, not_run] = counts;
         text += &format!("| {name} | {sum} | {killed} | {explained} | {survived} | {not_run} |\n");
     }
-    format!("{text}\n{HEADINGS}{rows}\n")
+    Ok(format!("{text}\n{HEADINGS}{rows}\n"))
 }
 
 #[cfg(test)]
@@ -226,7 +235,7 @@ fn f() {
             Verdict::Explained("ORDERING: loom cannot show it".to_owned()),
             Verdict::Killed("a".to_owned()),
         ];
-        let ledger = Ledger::parse(&table(&mutants, &verdicts));
+        let ledger = Ledger::parse(&table(&mutants, &verdicts).unwrap());
         assert_eq!(ledger.verdicts(&mutants), verdicts);
         assert_eq!(ledger.complaints(&mutants, &models()), [""; 0]);
     }
@@ -236,7 +245,7 @@ fn f() {
         let file = "crates/deque/src/top.rs";
         let mutants = of(file, TEXT);
         let killed = vec![Verdict::Killed("a".to_owned()); mutants.len()];
-        let ledger = Ledger::parse(&table(&mutants, &killed));
+        let ledger = Ledger::parse(&table(&mutants, &killed).unwrap());
         let moved = of(file, &format!("// One more line.\n{TEXT}"));
         assert_eq!(ledger.complaints(&moved, &models()), [""; 0]);
         let another = of(file, &TEXT.replacen("load", "swap", 1));
@@ -254,11 +263,11 @@ fn f() {
             Verdict::Explained("ORDERING: loom cannot show it".to_owned()),
             Verdict::Killed("a".to_owned()),
         ];
-        let ledger = Ledger::parse(&table(&mutants, &verdicts));
+        let ledger = Ledger::parse(&table(&mutants, &verdicts).unwrap());
         let moved = of("crates/deque/src/owner/top.rs", TEXT);
         assert_eq!(ledger.verdicts(&moved), verdicts);
         assert_eq!(ledger.complaints(&moved, &models()).len(), 1);
-        let again = Ledger::parse(&table(&moved, &ledger.verdicts(&moved)));
+        let again = Ledger::parse(&table(&moved, &ledger.verdicts(&moved)).unwrap());
         assert_eq!(again.complaints(&moved, &models()), [""; 0]);
     }
 
@@ -266,7 +275,7 @@ fn f() {
     fn a_killer_that_is_gone_is_found() {
         let mutants = of("crates/deque/src/top.rs", TEXT);
         let killed = vec![Verdict::Killed("b".to_owned()); mutants.len()];
-        let ledger = Ledger::parse(&table(&mutants, &killed));
+        let ledger = Ledger::parse(&table(&mutants, &killed).unwrap());
         let complaints = ledger.complaints(&mutants, &models());
         assert!(complaints[0].contains("`b`, which killed it, is no model"));
     }
@@ -275,7 +284,7 @@ fn f() {
     fn survivors_need_a_reason() {
         let mutants = of("crates/deque/src/top.rs", TEXT);
         let verdicts = [Verdict::Survived, Verdict::Explained("it was".to_owned())];
-        let ledger = Ledger::parse(&table(&mutants, &verdicts));
+        let ledger = Ledger::parse(&table(&mutants, &verdicts).unwrap());
         assert_eq!(ledger.complaints(&mutants, &models()).len(), 2);
     }
 }

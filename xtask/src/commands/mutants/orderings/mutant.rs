@@ -24,6 +24,8 @@ pub(super) struct Mutant {
     line: usize,
     /// The sentence of the note above it that says what loom cannot show.
     pub(super) reason: Option<String>,
+    /// The name of the word.
+    pub(super) word: String,
 }
 
 /// The name of a mutant in the table of verdicts: it does not depend on what stands above it in the
@@ -40,6 +42,7 @@ pub(super) struct Name {
 pub(super) fn of(function: &Function, text: &str) -> Vec<Mutant> {
     let lines: Vec<_> = text.lines().collect();
     let named = |mutant: subject::Mutant| Mutant {
+        word: word(&lines[..mutant.lines.start], &mutant.what),
         name: Name {
             file: function.file.display().to_string(),
             function: function.signature.ident.to_string(),
@@ -50,6 +53,16 @@ pub(super) fn of(function: &Function, text: &str) -> Vec<Mutant> {
     };
     let found = Subject::new(function, 0, operators).mutants;
     found.into_iter().map(named).collect()
+}
+
+/// The name before `.load(` in the last of the lines that has it.
+fn word(lines: &[&str], change: &str) -> String {
+    let method = change.split([' ', ',']).next().unwrap_or_default();
+    let text = lines.concat();
+    let (before, _) = text.rsplit_once(&format!(".{method}(")).unwrap_or_default();
+    let is_other = |c: char| !c.is_alphanumeric() && c != '_';
+    let word = before.trim_end().rsplit(is_other).next();
+    word.unwrap_or_default().to_owned()
 }
 
 /// The sentence of the note above a line that explains a survivor.
