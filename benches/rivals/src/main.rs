@@ -67,7 +67,7 @@ struct Arguments {
     /// Stores each group in a folder, as JSON, when it is measured: benches/results/DATE-MACHINE,
     /// unless another one is named. Rows that cannot be told from the rival's are measured again.
     /// When no group is missing, the pages and the chart are made from it. Refuses a dirty tree, a
-    /// busy machine and few rounds. Other groups may follow, of the same commit on the same machine.
+    /// busy machine and few rounds. Other groups of the same commit and machine may follow.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenario", "contender"])]
     report: Option<Option<PathBuf>>,
 }

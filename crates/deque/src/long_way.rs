@@ -142,17 +142,16 @@ impl<T> Worker<T> {
     /// Asserts the invariants of ALGORITHM.md. For models, while no thief is about.
     #[cfg(loom)]
     pub fn assert_invariants(&self) {
+        use crate::deque::NO_LIMIT;
         let (top, bottom, end) = (self.deque.top(), self.position(), self.room_end.get());
         let reached = top.position(bottom);
-        assert!(
-            reached <= bottom && bottom < end,
-            "invariant 1: {reached} {bottom} {end}"
-        );
+        let is_ordered = reached <= bottom && bottom < end;
+        assert!(is_ordered, "invariant 1: {reached} {bottom} {end}");
         let (limit, floor) = self.deque.stops();
         let is_limit = limit == end && (top.is_biased() || !self.may_bias);
-        assert!(is_limit || limit == crate::deque::NO_LIMIT, "invariant 2: {limit} {end}");
+        assert!(is_limit || limit == NO_LIMIT, "invariant 2: {limit}");
         let is_floor = floor == reached && top.is_biased();
-        assert!(is_floor || floor == NO_FLOOR, "invariant 2: {floor} {reached}");
+        assert!(is_floor || floor == NO_FLOOR, "invariant 2: {floor}");
         assert_eq!(self.ring().finished(), reached as u32, "invariant 3");
     }
 

@@ -17,7 +17,7 @@ const BEGIN: &str = "<!-- table: claims; `cargo xtask docs` makes it -->\n";
 const END: &str = "<!-- end of claims -->\n";
 
 const HEADINGS: &str = "| claim | loom | litmus, C11 | litmus, Arm | shuttle | sanitizers | \
-                        histories | stress |\n|---|---|---|---|---|---|---|---|\n";
+                        histories | stress, also on Arm |\n|---|---|---|---|---|---|---|---|\n";
 
 const MODELS: &str = "loom-tests/tests";
 
