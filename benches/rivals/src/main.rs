@@ -88,7 +88,7 @@ fn main() -> ExitCode {
 const PATIENCE: u32 = 180;
 
 /// The times that a report measures an unknown row again.
-const AGAIN: u32 = 2;
+const AGAIN: u32 = 1;
 
 /// Describes a machine that is fit for a report.
 fn fit() -> Result<Machine, Unfit> {
