@@ -7,6 +7,7 @@
 
 mod broadcast;
 mod guest;
+mod in_order;
 mod install;
 mod join;
 mod latch;
