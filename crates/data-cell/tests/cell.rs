@@ -94,7 +94,7 @@ fn it_says_what_it_is() {
 /// Two words that are always equal, and many threads. The models check more with fewer.
 #[test]
 fn nobody_sees_half_a_change() {
-    const TIMES: u64 = 20_000;
+    const TIMES: u64 = if cfg!(miri) { 100 } else { 20_000 };
     let cell = DataCell::new([0_u64; 2]);
     let written: u64 = thread::scope(|scope| {
         let threads = [(); 4].map(|()| {

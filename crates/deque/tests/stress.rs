@@ -9,7 +9,9 @@ use std::thread;
 use filch_deque::{Request, Steal, Stealer, Worker};
 use filch_sync::asymmetric::register;
 
-const ITEMS: usize = if cfg!(debug_assertions) {
+const ITEMS: usize = if cfg!(miri) {
+    300
+} else if cfg!(debug_assertions) {
     60_000
 } else {
     1_000_000

@@ -143,6 +143,7 @@ fn a_queue_has_several_lives() {
 /// Many producers, a consumer that mixes `drain` and `pop`: every event arrives, once, and each
 /// producer's events arrive in the order in which it pushed them.
 fn producers(count: u64, each: u64) {
+    let each = if cfg!(miri) { 50 } else { each };
     let (sender, mut receiver) = channel();
     let producers: Vec<_> = (0..count)
         .map(|producer| {

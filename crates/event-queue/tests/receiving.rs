@@ -92,7 +92,7 @@ fn a_wait_ends_when_its_time_is_up() {
 /// Takes by turns in all ways, so that each goes on where another has left off.
 #[test]
 fn all_ways_to_take_keep_one_order() {
-    const EVENTS: u32 = 100_000;
+    const EVENTS: u32 = if cfg!(miri) { 200 } else { 100_000 };
     let (sender, mut receiver) = channel();
     let pushing = thread::spawn(move || (0..EVENTS).for_each(|event| sender.push(event).unwrap()));
     let mut next = 0;
@@ -115,7 +115,7 @@ fn all_ways_to_take_keep_one_order() {
 #[test]
 fn each_of_many_producers_is_heard_by_a_receiver_that_sleeps() {
     const PRODUCERS: usize = 4;
-    const EVENTS: usize = 10_000;
+    const EVENTS: usize = if cfg!(miri) { 200 } else { 10_000 };
     let (sender, mut receiver) = channel();
     thread::scope(|scope| {
         for producer in 0..PRODUCERS {

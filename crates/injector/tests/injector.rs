@@ -161,6 +161,7 @@ proptest! {
 /// were pushed.
 fn stress<const BLOCK: usize>(queue: &Injector<Box<(usize, usize)>, BLOCK>, each: usize) {
     const PRODUCERS: usize = 2;
+    let each = if cfg!(miri) { 50 } else { each };
     let arrivals: Vec<AtomicU32> = (0..PRODUCERS * each).map(|_| AtomicU32::new(0)).collect();
     let missing = AtomicUsize::new(PRODUCERS * each);
     let start = Barrier::new(PRODUCERS + 3);

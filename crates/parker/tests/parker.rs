@@ -89,7 +89,7 @@ impl Ball {
 /// hangs the test.
 #[test]
 fn ping_pong() {
-    const ROUNDS: u64 = 20_000;
+    const ROUNDS: u64 = if cfg!(miri) { 50 } else { 20_000 };
     let ball = Arc::new(Ball(UnsafeCell::new(0)));
     let (here, there) = (Parker::new(), Parker::new());
     let (wake_here, wake_there) = (here.unparker(), there.unparker());
@@ -115,7 +115,7 @@ fn ping_pong() {
 #[test]
 fn many_unparkers_lose_no_item() {
     const PRODUCERS: usize = 3;
-    const ITEMS: usize = 10_000;
+    const ITEMS: usize = if cfg!(miri) { 50 } else { 10_000 };
     let parker = Parker::new();
     let (sender, inbox) = mpsc::channel();
     let producers: Vec<_> = (0..PRODUCERS)

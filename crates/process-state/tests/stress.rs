@@ -12,7 +12,7 @@ use filch_process_state::{Ending, LetGo, ProcessState, Reason, State, Wake};
 const PRODUCERS: usize = 3;
 const WORKERS: usize = 2;
 const PROCESSES: usize = 2;
-const EVENTS: usize = 20_000;
+const EVENTS: usize = if cfg!(miri) { 100 } else { 20_000 };
 
 struct Process {
     state: ProcessState,

@@ -140,7 +140,7 @@ proptest! {
 #[test]
 fn an_index_has_one_owner_at_a_time() {
     const THREADS: u32 = 4;
-    const ROUNDS: u32 = 50_000;
+    const ROUNDS: u32 = if cfg!(miri) { 100 } else { 50_000 };
     const HELD: usize = 5;
     // A slot holds its owner's number, 0 while it has none.
     let slab = Slab::with_limit(|_| AtomicU32::new(0), THREADS * HELD as u32);

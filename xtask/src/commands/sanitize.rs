@@ -21,6 +21,8 @@ pub(crate) enum Sanitizer {
     Thread,
     /// Use after free, and leaks.
     Address,
+    /// Undefined behaviour of any kind, of the primitives: an interpreter.
+    Miri,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
@@ -54,6 +56,7 @@ pub(crate) fn add_stage(sanitizer: Sanitizer, stages: &mut Stages) -> Result<()>
     let (name, cargo, also_skipped): (_, _, &[&str]) = match sanitizer {
         Sanitizer::Thread => ("ThreadSanitizer", "xtask/tsan/cargo.sh", &SKIPPED_BY_THREAD),
         Sanitizer::Address => ("AddressSanitizer", "cargo", &[]),
+        Sanitizer::Miri => return add_miri(stages),
     };
     let Some(mut command) = of_toolchain("nightly", cargo) else {
         stages.skip(name, "nightly toolchain");
@@ -73,5 +76,23 @@ pub(crate) fn add_stage(sanitizer: Sanitizer, stages: &mut Stages) -> Result<()>
     let skipped = SKIPPED.iter().chain(also_skipped);
     command.args(skipped.flat_map(|test| ["--skip", test]));
     stages.run(name, || tests(&mut command));
+    Ok(())
+}
+
+/// Adds a stage for each primitive, whose tests know `cfg(miri)`; one has three million steps.
+fn add_miri(stages: &mut Stages) -> Result<()> {
+    for package in lint::primitives()? {
+        let name = format!("Miri, {package}");
+        let Some(mut command) = of_toolchain("nightly", "cargo") else {
+            stages.skip(&name, "nightly toolchain");
+            continue;
+        };
+        command.env("CARGO_TARGET_DIR", target_directory("miri"));
+        command.env("MIRIFLAGS", "-Zmiri-disable-isolation");
+        command.env("PROPTEST_CASES", "4");
+        command.args(["miri", "test", "--no-fail-fast", "--lib", "--tests"]);
+        command.args(["--package", &package, "--", "--skip", "budget::"]);
+        stages.run(name, || tests(&mut command));
+    }
     Ok(())
 }
