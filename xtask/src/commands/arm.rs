@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::commands::ci::is_installed;
-use crate::commands::lint;
+use crate::commands::sanitize;
 use crate::support::Result;
 use crate::support::process::{cargo_in, runs};
 use crate::support::stages::Stages;
@@ -78,8 +78,7 @@ fn add_stage(run: [&'static str; 6], stages: &mut Stages) -> Result<()> {
     // Optimised, as LLVM would compile it for use, with every assertion.
     cargo.args(["test", "--profile", "loom", "--no-fail-fast"]);
     cargo.args(["--lib", "--tests", "--target", target]);
-    let mut packages = lint::below(below)?;
-    packages.retain(|name| name != "filch-metrics" && name != "filch-testing");
+    let mut packages = sanitize::packages(below)?;
     packages.push("linearizability".to_owned());
     cargo.args(packages.iter().flat_map(|name| ["--package", name]));
     cargo.arg("--");

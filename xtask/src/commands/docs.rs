@@ -31,7 +31,7 @@ pub(crate) fn stale() -> Result<Vec<(PathBuf, String)>> {
     let files = known_files()?;
     let read = |file: &PathBuf| fs::read_to_string(root().join(file));
     let [claimed, claims] = [claims::PAGE, claims::CLAIMS].map(|file| read(&file.into()));
-    let (kernels, sanitized) = (litmus::weakenings()?, sanitize::packages()?);
+    let (kernels, sanitized) = (litmus::weakenings()?, sanitize::packages("filch")?);
     let claimed = claims::fill(&claimed?, &claims?, &files, &kernels, &sanitized)?;
     let mut pages = vec![
         (PathBuf::from(claims::PAGE), claimed),

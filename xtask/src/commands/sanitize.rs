@@ -45,9 +45,9 @@ const SKIPPED: [&str; 5] = [
 /// ThreadSanitizer's threads have no stack for a handler of signals.
 const SKIPPED_BY_THREAD: [&str; 3] = ["overflows_", "no_overflow", "later_overflow"];
 
-/// The crates whose tests are watched.
-pub(crate) fn packages() -> Result<Vec<String>> {
-    let mut packages = lint::below("filch")?;
+/// The crates below this one whose tests are watched.
+pub(crate) fn packages(below: &str) -> Result<Vec<String>> {
+    let mut packages = lint::below(below)?;
     packages.retain(|package| !["filch-metrics", "filch-testing"].contains(&&**package));
     Ok(packages)
 }
@@ -69,7 +69,7 @@ pub(crate) fn add_stage(sanitizer: Sanitizer, stages: &mut Stages) -> Result<()>
     // Sanitizers need an explicit target, if only this machine's: without one, build scripts would
     // be instrumented too.
     command.args(["--target", "host-tuple", "--package", "linearizability"]);
-    for package in packages()? {
+    for package in packages("filch")? {
         command.args(["--package", &package]);
     }
     command.arg("--");

@@ -1,6 +1,6 @@
 //! Operations of the primitives and of their rivals, each as a function of its own: `cargo xtask
-//! ordered` compiles them for 64-bit Arm, and searches their code for
-//! instructions that order memory.
+//! ordered` compiles them for 64-bit Arm, and searches their code for instructions that order
+//! memory.
 //!
 //! A module is a column of the table, a function a row. What is compared has the same name.
 

@@ -15,17 +15,19 @@ use crate::harness::{Scenario, merged};
 use crate::memory::{resident, touched};
 use crate::work::those_or;
 
+/// Jobs of a turn.
+const JOBS: u64 = 25_000;
+
 /// Workers of the farm.
 const WORKERS: u64 = 100;
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    let jobs = 25_000;
     let floors = WAITING.map(|waiting| {
-        beside(waiting).floor("an id noted, one forgotten", ids_alone(waiting, jobs))
+        beside(waiting).floor("an id noted, one forgotten", ids_alone(waiting, JOBS))
     });
     merged([
-        on_all_threads::<Filch>(jobs),
-        on_all_threads::<Locked>(jobs),
+        on_all_threads::<Filch>(),
+        on_all_threads::<Locked>(),
         on_one_thread::<Filch>(),
         on_one_thread::<Locked>(),
         floors.into(),
@@ -35,18 +37,17 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 /// Jobs that wait besides.
 const WAITING: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-fn on_all_threads<F: Farm + Sync>(jobs: u64) -> Vec<Scenario> {
+fn on_all_threads<F: Farm + Sync>() -> Vec<Scenario> {
     let scenario = |threads| {
         let name = format!("schedule, pick, complete; {WORKERS} workers, {threads} threads");
-        Scenario::new(name, "ns per job").contender(F::NAME, on_threads::<F>(threads as u64, jobs))
+        Scenario::new(name, "ns per job").contender(F::NAME, on_threads::<F>(threads as u64, JOBS))
     };
     those_or(&[1, 2]).into_iter().map(scenario).collect()
 }
 
 fn on_one_thread<F: Farm>() -> Vec<Scenario> {
-    let jobs = 25_000;
     let waiting = 12_500.to_string();
-    let among = |waiting| beside(waiting).contender(F::NAME, building::<F>(waiting, jobs));
+    let among = |waiting| beside(waiting).contender(F::NAME, building::<F>(waiting, JOBS));
     let mut all = Vec::from(WAITING.map(among));
     let bytes = move || alone::figures(&["waiting", F::NAME, &waiting])[0];
     all.push(

@@ -62,34 +62,33 @@ fn all<Q>(queue: &'static str) -> Vec<Scenario>
 where
     Q: Queue<u64> + Queue<Large> + Queue<Huge>,
 {
-    let events = EVENTS;
     let mut all = vec![
-        of("push + pop, one thread").contender(queue, one_thread::<u64, Q>(events, 1)),
+        of("push + pop, one thread").contender(queue, one_thread::<u64, Q>(EVENTS, 1)),
         of("1000 pushes, 1000 pops, one thread")
-            .contender(queue, one_thread::<u64, Q>(events, 1000)),
-        of("64 pushes, one drain, one thread").contender(queue, burst::<Q>(events, 64)),
+            .contender(queue, one_thread::<u64, Q>(EVENTS, 1000)),
+        of("64 pushes, one drain, one thread").contender(queue, burst::<Q>(EVENTS, 64)),
         of("256 bytes: push + pop, one thread")
-            .contender(queue, one_thread::<Large, Q>(events / 2, 1)),
+            .contender(queue, one_thread::<Large, Q>(EVENTS / 2, 1)),
         of("1 KiB: 16 pushes, 16 pops, one thread")
-            .contender(queue, one_thread::<Huge, Q>(events / 5, 16)),
+            .contender(queue, one_thread::<Huge, Q>(EVENTS / 5, 16)),
     ];
     for producers in those_or(&[1, 4, 8]) {
         let count = producers as u64;
         all.extend([
             together(producers, "one by one")
-                .contender(queue, fan_in::<u64, Q>(count, events, one_by_one::<u64, Q>)),
+                .contender(queue, fan_in::<u64, Q>(count, EVENTS, one_by_one::<u64, Q>)),
             together(producers, "batches")
-                .contender(queue, fan_in::<u64, Q>(count, events, batches::<u64, Q>)),
+                .contender(queue, fan_in::<u64, Q>(count, EVENTS, batches::<u64, Q>)),
         ]);
         if producers <= 4 {
             all.extend([
                 of(format!("{producers} → 1, 256 bytes")).contender(
                     queue,
-                    fan_in::<Large, Q>(count, events / 2, one_by_one::<Large, Q>),
+                    fan_in::<Large, Q>(count, EVENTS / 2, one_by_one::<Large, Q>),
                 ),
                 of(format!("{producers} → 1, 1 KiB")).contender(
                     queue,
-                    fan_in::<Huge, Q>(count, events / 10, one_by_one::<Huge, Q>),
+                    fan_in::<Huge, Q>(count, EVENTS / 10, one_by_one::<Huge, Q>),
                 ),
             ]);
         }
@@ -108,9 +107,9 @@ where
 
 /// Those of queues whose receiver can wait.
 fn waiting<Q: Blocking<u64>>(queue: &'static str) -> Vec<Scenario> {
-    let (events, trips) = (EVENTS, 2500);
+    let trips = 2500;
     let recv = |producers| {
-        let turn = fan_in::<u64, Q>(producers as u64, events, sleeping::<u64, Q>);
+        let turn = fan_in::<u64, Q>(producers as u64, EVENTS, sleeping::<u64, Q>);
         together(producers, "recv").contender(queue, turn)
     };
     let mut all: Vec<_> = those_or(&[1, 4, 8]).into_iter().map(recv).collect();
@@ -124,7 +123,7 @@ fn waiting<Q: Blocking<u64>>(queue: &'static str) -> Vec<Scenario> {
 fn at_a_pace<Q: Queue<u64>>(queue: &'static str, next: Next<Q>) -> impl Iterator<Item = Scenario> {
     [10, 100].into_iter().flat_map(move |micros| {
         let period = Duration::from_micros(micros);
-        let events = (12_500 / micros).max(1);
+        let events = 12_500 / micros;
         let name = format!("recv, an event each {micros} us");
         let ages = messages::<Q>(period, events, next);
         let load = receiver_load::<Q>(period, events, next);
@@ -137,9 +136,8 @@ fn at_a_pace<Q: Queue<u64>>(queue: &'static str, next: Next<Q>) -> impl Iterator
 }
 
 fn floors() -> Vec<Scenario> {
-    let events = EVENTS;
     let floor = |producers| {
-        let floor = fan_in::<u64, Floor>(producers as u64, events, batches::<u64, Floor>);
+        let floor = fan_in::<u64, Floor>(producers as u64, EVENTS, batches::<u64, Floor>);
         together(producers, "batches").floor("a claim and a store", floor)
     };
     those_or(&[1, 4, 8]).into_iter().map(floor).collect()

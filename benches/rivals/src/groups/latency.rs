@@ -65,9 +65,11 @@ fn all(workers: usize) -> Vec<Scenario> {
     all
 }
 
+/// The events of a turn.
+const EVENTS: u64 = 40;
+
 /// An event: by itself, beside mixtures, and what it takes of the processors by itself.
 fn of<E: Event>(mixtures: &[Mixture], workers: usize) -> Vec<Scenario> {
-    let count = 40;
     let beside = mixtures.iter().map(|mixture| beside::<E>(mixture, workers));
     let name = format!("{}, processor time", E::NAME);
     // Of the whole process, the thread that sends among it, for each event.
@@ -75,8 +77,8 @@ fn of<E: Event>(mixtures: &[Mixture], workers: usize) -> Vec<Scenario> {
         Scenario::of_workers(&name, workers, "us of a processor"),
         contender,
         |P| move || {
-            let round = events::round::<P, E>(&E::pool(workers), |_, _| {}, count, PERIOD);
-            round.processor_time.as_secs_f64() * 1e6 / count as f64
+            let round = events::round::<P, E>(&E::pool(workers), |_, _| {}, EVENTS, PERIOD);
+            round.processor_time.as_secs_f64() * 1e6 / EVENTS as f64
         }
     );
     let quiet = latencies::<E>(E::QUIET, &Mixture::quiet(), workers);
@@ -88,12 +90,11 @@ fn beside<E: Event>(mixture: &Mixture, workers: usize) -> Scenario {
 }
 
 fn latencies<E: Event>(name: &str, mixture: &Mixture, workers: usize) -> Scenario {
-    let count = 40;
     pools!(Scenario::of_workers(name, workers, "us"), latencies, |P| {
         let mixture = mixture.clone();
         move || {
             let keep_busy = |pool: &P, over: &_| mixture.keep_busy(pool, over);
-            events::round::<P, E>(&E::pool(workers), keep_busy, count, mixture.period).latencies
+            events::round::<P, E>(&E::pool(workers), keep_busy, EVENTS, mixture.period).latencies
         }
     })
 }
@@ -107,10 +108,9 @@ fn beside_blocking_calls(workers: usize) -> Scenario {
         }
     }
 
-    let count = 40;
     Scenario::of_workers(&beside_of::<Message>(BLOCKING), workers, "us")
-        .latencies(Talking::NAME, latencies::<Talking>(workers, count))
-        .latencies("tokio, block_in_place", latencies::<Tokio>(workers, count))
+        .latencies(Talking::NAME, latencies::<Talking>(workers, EVENTS))
+        .latencies("tokio, block_in_place", latencies::<Tokio>(workers, EVENTS))
 }
 
 fn beside_of<E: Event>(what: &str) -> String {
