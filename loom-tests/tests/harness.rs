@@ -1,8 +1,8 @@
 //! Tests of the harness itself: it must refuse models that prove nothing.
 
 use filch_models::{Bound, Crossing, beside, beside_both};
-use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use filch_sync::{Arc, Condvar, Mutex};
 
 #[test]
 #[should_panic(expected = "one execution only")]
@@ -140,6 +140,69 @@ An interleaving: each load reads the newest store.
 | 6 |  | `counter.store(1, Relaxed)` | `lost_update` |
 | 7 | `counter.store(1, Relaxed)` |  | `lost_update` |
 | 8 | `counter.load(Relaxed) = 1` |  | `lost_update` |
+";
+
+/// A deadlock does not end the process, though the threads hold guards and an `Arc`.
+#[test]
+fn two_locks_in_two_orders_are_refuted() {
+    let table = Bound::exhaustive(2).refute("two locks in two orders", "deadlock", || {
+        let left = Arc::new(Mutex::new(0));
+        let right = Arc::new(Mutex::new(0));
+        let other = beside_both(&left, &right, |left, right| {
+            let _right = right.lock();
+            let _left = left.lock();
+        });
+        let guard = left.lock();
+        _ = right.lock();
+        drop(guard);
+        other.join().unwrap();
+    });
+    assert_eq!(table, TWO_LOCKS);
+}
+
+const TWO_LOCKS: &str = "\
+An interleaving: each load reads the newest store.
+
+| # | main | thread 1 | in |
+| --- | --- | --- | --- |
+| 0 |  |  |  |
+| 1 | `left.lock` |  | `two_locks_in_two_orders_are_refuted` |
+| 2 |  | `right.lock` | `two_locks_in_two_orders_are_refuted` |
+| 3 |  | `left.lock …` | `two_locks_in_two_orders_are_refuted` |
+| 4 | `right.lock …` |  | `two_locks_in_two_orders_are_refuted` |
+";
+
+/// As nobody holds the lock from its look to its wait, the notification may come in between.
+#[test]
+fn a_lost_notification_is_refuted() {
+    let table = Bound::exhaustive(2).refute("a lost notification", "deadlock", || {
+        let flag = Arc::new(Mutex::new(false));
+        let raised = Arc::new(Condvar::new());
+        let other = beside_both(&flag, &raised, |flag, raised| {
+            *flag.lock().unwrap() = true;
+            raised.notify_one();
+        });
+        let is_raised = *flag.lock().unwrap();
+        if !is_raised {
+            _ = raised.wait(flag.lock().unwrap());
+        }
+        other.join().unwrap();
+    });
+    assert_eq!(table, LOST_NOTIFICATION);
+}
+
+const LOST_NOTIFICATION: &str = "\
+An interleaving: each load reads the newest store.
+
+| # | main | thread 1 | in |
+| --- | --- | --- | --- |
+| 0 |  |  |  |
+| 1 | `flag.lock` |  | `a_lost_notification_is_refuted` |
+| 2 |  | `flag.lock` | `a_lost_notification_is_refuted` |
+| 3 |  | `raised.notify_one` | `a_lost_notification_is_refuted` |
+| 4 | `flag.lock` |  | `a_lost_notification_is_refuted` |
+| 5 | `raised.wait` |  | `a_lost_notification_is_refuted` |
+| 6 | `raised.wait …` |  | `a_lost_notification_is_refuted` |
 ";
 
 fn two_increments() {

@@ -1,8 +1,8 @@
 //! Fork/join in miniature, with one step left out or out of place, which the models must catch.
 //! Each model is there twice: it must hold where nothing is wrong.
 //!
-//! A sleep is a flag, and a wake-up takes it down: a real deadlock makes loom abort the process,
-//! and a test could not tell what it caught.
+//! A sleep is a flag, and a wake-up takes it down. No lock: the table of a bug has a row less for
+//! each.
 
 use filch_models::{Bound, beside};
 use filch_sync::Arc;

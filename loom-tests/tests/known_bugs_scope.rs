@@ -1,8 +1,7 @@
 //! The end of a scope in miniature, with one step out of place, which the models must catch. The
 //! model must hold where nothing is wrong.
 //!
-//! A sleep is a flag: a real deadlock makes loom abort the process, and a test could not tell what
-//! it caught.
+//! A sleep is a flag, and no lock: the table of a bug has a row less for each.
 
 use filch_models::{Bound, beside};
 use filch_sync::Arc;

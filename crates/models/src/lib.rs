@@ -19,12 +19,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use filch_sync::recorded;
+
 pub use crossing::Crossing;
 pub use outcomes::Outcomes;
 pub use threads::{beside, beside_both, tell};
 
 /// The number of executions, as its author saw them, that makes a model a long one.
 const LONG: u64 = 10_000;
+
+/// The same, for who waits longer.
+const LONGER: u64 = 100_000;
 
 /// The preemptions that a long model is granted before its own bound: most bugs need two at most.
 const QUICK_PREEMPTIONS: Range<usize> = 2..5;
@@ -62,28 +67,29 @@ impl Bound {
 
     /// Returns the bounds for somebody who waits: a long model is explored with few preemptions,
     /// but with enough for [`QUICK_AT_LEAST`] executions.
-    fn quick(self, fewest: usize) -> Vec<Self> {
+    fn quick(self, fewest: usize, long: u64) -> Vec<Self> {
         let most = self.preemptions.unwrap_or(QUICK_PREEMPTIONS.end);
         let few = fewest..most.min(QUICK_PREEMPTIONS.end);
         let quick = few.map(|preemptions| Self {
             preemptions: Some(preemptions),
             at_least: QUICK_AT_LEAST,
         });
-        let is_long = self.at_least >= LONG;
+        let is_long = self.at_least >= long;
         quick.filter(|_| is_long).chain([self]).collect()
     }
 
     /// Returns the bounds to explore one after the other, until one gives enough executions: quick
     /// ones, unless `LOOM_MAX_PREEMPTIONS` gives a number, or `cargo xtask loom` asks for the
-    /// author's own bound, a number, or all interleavings. A mutant may only change the number of
+    /// author's own bounds, for most of them, a number, or all interleavings. A mutant may only change the number of
     /// executions: then any number will do at the last bound. So does a build without debug
     /// assertions, some of which are accesses: there, a tenth will do.
     fn or_as_asked(self, fewest: usize) -> Vec<Self> {
         let asked = ["FILCH_LOOM_BOUND", "LOOM_MAX_PREEMPTIONS"];
         let asked = asked.iter().find_map(|name| std::env::var(name).ok());
         let mut bounds = match asked.as_deref() {
-            None | Some("quicker") => self.quick(fewest),
-            Some("quick") => self.quick(QUICK_PREEMPTIONS.start),
+            None | Some("quicker") => self.quick(fewest, LONG),
+            Some("quick") => self.quick(QUICK_PREEMPTIONS.start, LONG),
+            Some("most") => self.quick(QUICK_PREEMPTIONS.start, LONGER),
             Some("own") => vec![self],
             Some("full") => vec![Self {
                 preemptions: None,
@@ -92,7 +98,7 @@ impl Bound {
             Some(bound) => {
                 let asked = bound
                     .parse()
-                    .expect("a bound is a number, `own`, `full`, `quick` or `quicker`");
+                    .expect("a bound is a number, `own`, `most`, `full`, `quick` or `quicker`");
                 // A bound below the author's explores less, so only a single execution is an error.
                 let weaker = self.preemptions.is_none_or(|own| asked < own);
                 vec![Self {
@@ -251,7 +257,7 @@ fn search(bound: Bound, model: Arc<dyn Fn() + Send + Sync>) -> Explored {
         bound,
         executions: executions.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
-        verdict,
+        verdict: recorded::take_deadlock().map_or(verdict, Err),
     }
 }
 

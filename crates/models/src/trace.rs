@@ -28,12 +28,15 @@ thread_local! {
 }
 
 /// Notes that execution `number` begins, so that its first panic can name and show it: a process
-/// that aborts has no later chance.
+/// that a drop aborts has no later chance.
 pub(crate) fn begin(number: u64) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let usual = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
+            if recorded::is_deadlock() {
+                return; // told already: this is loom, which finds its threads waiting
+            }
             let payload = panic.payload();
             // loom also unwinds a finished thread, by a payload that is no message.
             let has_failed = payload.is::<&str>() || payload.is::<String>();

@@ -127,10 +127,10 @@ pub mod hint {
 }
 
 #[cfg(all(loom, feature = "loom"))]
-pub use crate::recorded::Mutex;
+pub use crate::recorded::{Condvar, Mutex};
+pub use checker::sync::{Arc, MutexGuard};
 #[cfg(not(all(loom, feature = "loom")))]
-pub use checker::sync::Mutex;
-pub use checker::sync::{Arc, Condvar, MutexGuard};
+pub use checker::sync::{Condvar, Mutex};
 
 /// A wait that ends when its time is up, which the checker decides: it may run other threads while
 /// the lock is free.

@@ -1,9 +1,10 @@
 //! loom's atomics, cells and locks, which note what the threads of a model do: a table of that
 //! explains an execution that fails.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::{LockResult, TryLockResult};
 
 use loom::sync::{MutexGuard, atomic};
@@ -30,18 +31,69 @@ std::thread_local! {
     /// The steps of this execution, if anybody wants them. All threads of a model run on one.
     static STEPS: RefCell<Option<Vec<Step>>> = const { RefCell::new(None) };
     static WORDS: Cell<usize> = const { Cell::new(0) };
+
+    /// What threads wait for now, each on its own stack.
+    static WAITS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
+
+    /// loom's panic in the thread that found the deadlock.
+    static DEADLOCK: RefCell<Option<Box<dyn Any + Send>>> = const { RefCell::new(None) };
 }
 
 /// Notes the steps of an execution, whose main thread calls this first.
 pub fn begin() {
     STEPS.with_borrow_mut(|steps| steps.get_or_insert_default().clear());
+    WAITS.take();
     WORDS.set(0);
     note(0, "begin");
 }
 
-/// Returns the steps since `begin`, and notes no more of them.
+/// Returns the steps since `begin`, and the waits that have not ended; notes no more of them.
 pub fn take() -> Vec<Step> {
-    STEPS.take().unwrap_or_default()
+    let mut steps = STEPS.take().unwrap_or_default();
+    steps.append(&mut WAITS.take());
+    steps
+}
+
+/// Returns whether a thread has found a deadlock, and nobody has taken that.
+pub fn is_deadlock() -> bool {
+    DEADLOCK.with_borrow(Option::is_some)
+}
+
+/// Returns the panic of the deadlock that ended an execution, if one did.
+pub fn take_deadlock() -> Option<Box<dyn Any + Send>> {
+    DEADLOCK.take()
+}
+
+/// Does what may wait, and what makes a deadlock of an execution.
+///
+/// loom panics in the thread that waits last. But that cannot drop what it has on its stack, where
+/// a drop asks loom which thread runs: none does. So it leaves its stack as it is, as the other
+/// threads do, and loom's own stack panics instead.
+#[track_caller]
+fn wait<R>(word: usize, operation: &'static str, f: impl FnOnce() -> R) -> R {
+    let place = Location::caller();
+    let stack = (&raw const place).addr();
+    let step = Step {
+        stack,
+        word,
+        operation,
+        order: None,
+        values: [None, None],
+        place,
+    };
+    WAITS.with_borrow_mut(|waits| waits.push(step));
+    let result = catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<String>();
+        if message.is_some_and(|message| message.starts_with("deadlock")) {
+            DEADLOCK.set(Some(panic));
+            #[expect(deprecated, reason = "loom's threads are generators of this kind")]
+            generator::yield_with(());
+            unreachable!("a thread in a deadlock goes on");
+        }
+        resume_unwind(panic)
+    });
+    WAITS.with_borrow_mut(|waits| waits.retain(|wait| wait.stack != stack));
+    result
 }
 
 #[track_caller]
@@ -221,7 +273,7 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let guard = self.inner.lock();
+        let guard = wait(self.word, "lock …", || self.inner.lock());
         note(self.word, "lock");
         guard
     }
@@ -235,12 +287,42 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
+pub type Condvar = Noted<loom::sync::Condvar>;
+
+impl Condvar {
+    #[track_caller]
+    pub fn new() -> Self {
+        Self::made(loom::sync::Condvar::new(), None)
+    }
+
+    /// Notes that it waits first: that unlocks.
+    #[track_caller]
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        note(self.word, "wait");
+        let guard = wait(self.word, "wait …", || self.inner.wait(guard));
+        note(self.word, "woken");
+        guard
+    }
+
+    #[track_caller]
+    pub fn notify_one(&self) {
+        self.inner.notify_one();
+        note(self.word, "notify_one");
+    }
+
+    #[track_caller]
+    pub fn notify_all(&self) {
+        self.inner.notify_all();
+        note(self.word, "notify_all");
+    }
+}
+
 pub type JoinHandle<T> = Noted<loom::thread::JoinHandle<T>>;
 
 impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
-        let result = self.inner.join();
+        let result = wait(self.word, "join …", || self.inner.join());
         note(self.word, "join");
         result
     }

@@ -24,45 +24,70 @@ pub(crate) struct Options {
 const SKIPPED: &str = "a_source_that_panics a_stack_that_is_full a_wild_read bytes_resident \
     later_overflow overflows_ refused::calls_come_back refused::the_threads_that_there_are";
 
-/// The libraries below this one, on a target; the name of that system in Debian's tools, the
-/// emulator, the processor that it emulates, and flags of the compiler.
-///
+/// The tests of the libraries below one, on a target.
+struct Run {
+    below: &'static str,
+    target: &'static str,
+    /// The target, as Debian's tools call it. Its first word is the emulator's, too.
+    system: &'static str,
+    /// The processor that is emulated; `None`: this one runs the programs.
+    cpu: Option<&'static str>,
+    flags: &'static str,
+}
+
 /// On `cortex-a72`, an atomic operation is a call, and a loop around a load and a store that belong
 /// together. `max` has instructions for it (LSE), which LLVM then uses in place.
 #[rustfmt::skip]
-const RUNS: [[&str; 6]; 4] = [
-    ["filch", AARCH64, "aarch64-linux-gnu", "qemu-aarch64", "cortex-a72", ""],
-    [PRIMITIVES, AARCH64, "aarch64-linux-gnu", "qemu-aarch64", "max", LSE],
-    [PRIMITIVES, "armv7-unknown-linux-gnueabihf", "arm-linux-gnueabihf", "qemu-arm", "max", ""],
-    [PRIMITIVES, "i686-unknown-linux-gnu", "i686-linux-gnu", "", "", ""],
+const RUNS: [Run; 4] = [
+    Run { below: "filch", target: AARCH64, system: "aarch64-linux-gnu", cpu: A72, flags: "" },
+    Run { below: PRIMITIVES, target: AARCH64, system: "aarch64-linux-gnu", cpu: MAX, flags: LSE },
+    Run { below: PRIMITIVES, target: ARMV7, system: "arm-linux-gnueabihf", cpu: MAX, flags: "" },
+    Run { below: PRIMITIVES, target: I686, system: "i686-linux-gnu", cpu: None, flags: "" },
 ];
 
-const AARCH64: &str = "aarch64-unknown-linux-gnu";
 const PRIMITIVES: &str = "filch-processors";
+const AARCH64: &str = "aarch64-unknown-linux-gnu";
+const ARMV7: &str = "armv7-unknown-linux-gnueabihf";
+const I686: &str = "i686-unknown-linux-gnu";
+const A72: Option<&str> = Some("cortex-a72");
+const MAX: Option<&str> = Some("max");
 const LSE: &str = "-Ctarget-feature=+lse";
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut stages = Stages::default();
     for run in RUNS {
-        if options.target.as_deref().is_none_or(|only| only == run[1]) {
+        if options
+            .target
+            .as_deref()
+            .is_none_or(|only| only == run.target)
+        {
             add_stage(run, &mut stages)?;
         }
     }
     Ok(stages.summary())
 }
 
-fn add_stage(run: [&'static str; 6], stages: &mut Stages) -> Result<()> {
-    let [below, target, system, emulator, processor, flags] = run;
-    let name = format!("libraries below {below}, {target} {processor}");
+fn add_stage(run: Run, stages: &mut Stages) -> Result<()> {
+    let Run {
+        below,
+        target,
+        system,
+        cpu,
+        flags,
+    } = run;
+    let emulated = cpu.unwrap_or_default();
+    let name = format!("libraries below {below}, {target} {emulated}");
     let linker = format!("{system}-gcc");
-    let has_emulator = emulator.is_empty() || runs(emulator, "--version");
+    let word = system.split('-').next().unwrap_or_default();
+    let emulator = cpu.map(|_| format!("qemu-{word}"));
+    let has_emulator = emulator
+        .as_ref()
+        .is_none_or(|emulator| runs(emulator, "--version"));
     if !is_installed(target) || !runs(&linker, "--version") || !has_emulator {
         let packages = format!("apt-get install gcc-{system} qemu-user");
         let target = format!("rustup target add {target}");
-        stages.skip(
-            &name,
-            &format!("compiler or emulator: `{target}`, `{packages}`"),
-        );
+        let lacks = format!("compiler or emulator: `{target}`, `{packages}`");
+        stages.skip(&name, &lacks);
         return Ok(());
     }
     let mut cargo = cargo_in("arm");
@@ -70,11 +95,11 @@ fn add_stage(run: [&'static str; 6], stages: &mut Stages) -> Result<()> {
     cargo.env(format!("{variable}_LINKER"), linker);
     // What the linker's package brings is below /usr/SYSTEM.
     let runner = match emulator {
-        "" => format!("/usr/{system}/lib/ld-linux.so.2 --library-path /usr/{system}/lib"),
-        _ => format!("{emulator} -L /usr/{system}"),
+        None => format!("/usr/{system}/lib/ld-linux.so.2 --library-path /usr/{system}/lib"),
+        Some(emulator) => format!("{emulator} -L /usr/{system}"),
     };
     cargo.env(format!("{variable}_RUNNER"), runner);
-    cargo.env("QEMU_CPU", processor).env("RUSTFLAGS", flags);
+    cargo.env("QEMU_CPU", emulated).env("RUSTFLAGS", flags);
     // Optimised, as LLVM would compile it for use, with every assertion.
     cargo.args(["test", "--profile", "loom", "--no-fail-fast"]);
     cargo.args(["--lib", "--tests", "--target", target]);

@@ -132,7 +132,7 @@ fn add_beside(stages: &mut Stages) {
 }
 
 fn add_checkers(stages: &mut Stages) -> Result<()> {
-    test::add_models("own", stages);
+    test::add_models("most", stages);
     // It has no false alarms.
     sanitize::add_stage(Sanitizer::Address, stages)?;
     rayon::add_ci_stages(stages);

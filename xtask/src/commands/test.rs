@@ -46,12 +46,12 @@ pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
     add_tests("", &packed, stages);
 }
 
-/// Adds the models at these bounds, `quicker` or `own`, and as many random schedules.
+/// Adds the models at these bounds, `quicker` or `most`, and random schedules.
 pub(crate) fn add_models(bound: &str, stages: &mut Stages) {
-    let name = format!("models, at their {bound} bounds");
+    let name = format!("models, at bounds that are {bound}");
     stages.run(name, || loom::all(bound));
     let name = "whole pools and schedulers, random schedules";
-    stages.run(name, || shuttle::all(bound));
+    stages.run(name, || shuttle::all());
     let tests = "test --package filch-testing --profile loom";
     let name = "tests of users' processes, random schedules";
     stages.add(&format!("{name} | shuttle | {tests}"));
