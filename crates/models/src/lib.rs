@@ -79,10 +79,10 @@ impl Bound {
     }
 
     /// Returns the bounds to explore one after the other, until one gives enough executions: quick
-    /// ones, unless `LOOM_MAX_PREEMPTIONS` gives a number, or `cargo xtask loom` asks for the
-    /// author's own bounds, for most of them, a number, or all interleavings. A mutant may only change the number of
-    /// executions: then any number will do at the last bound. So does a build without debug
-    /// assertions, some of which are accesses: there, a tenth will do.
+    /// ones, unless `LOOM_MAX_PREEMPTIONS` gives a number, or `cargo xtask loom` asks for other
+    /// ones. A mutant may only change the number of executions: then any number will do at the last
+    /// bound. So does a build without debug assertions, some of which are accesses: there, a tenth
+    /// will do.
     fn or_as_asked(self, fewest: usize) -> Vec<Self> {
         let asked = ["FILCH_LOOM_BOUND", "LOOM_MAX_PREEMPTIONS"];
         let asked = asked.iter().find_map(|name| std::env::var(name).ok());
@@ -98,7 +98,7 @@ impl Bound {
             Some(bound) => {
                 let asked = bound
                     .parse()
-                    .expect("a bound is a number, `own`, `most`, `full`, `quick` or `quicker`");
+                    .expect("a number, or `own`, `most`, `full`, `quick`, `quicker`");
                 // A bound below the author's explores less, so only a single execution is an error.
                 let weaker = self.preemptions.is_none_or(|own| asked < own);
                 vec![Self {

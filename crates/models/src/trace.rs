@@ -42,7 +42,7 @@ pub(crate) fn begin(number: u64) {
             let has_failed = payload.is::<&str>() || payload.is::<String>();
             let number = if has_failed { CURRENT.take() } else { 0 };
             if number > 0 {
-                let steps = recorded::take();
+                let steps = recorded::take(panic_message(payload));
                 let shown = EXPECTED.with_borrow_mut(|expected| match expected {
                     Some(expected) => {
                         *expected = steps;

@@ -32,7 +32,7 @@ std::thread_local! {
     static STEPS: RefCell<Option<Vec<Step>>> = const { RefCell::new(None) };
     static WORDS: Cell<usize> = const { Cell::new(0) };
 
-    /// What threads wait for now, each on its own stack.
+    /// The waits that have not ended, each from a stack of its own.
     static WAITS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
 
     /// loom's panic in the thread that found the deadlock.
@@ -47,11 +47,15 @@ pub fn begin() {
     note(0, "begin");
 }
 
-/// Returns the steps since `begin`, and the waits that have not ended; notes no more of them.
-pub fn take() -> Vec<Step> {
-    let mut steps = STEPS.take().unwrap_or_default();
-    steps.append(&mut WAITS.take());
+/// Returns the steps until this panic, and the waits that a deadlock has left; notes no more.
+pub fn take(panic: &str) -> Vec<Step> {
+    let (mut steps, waits) = (STEPS.take().unwrap_or_default(), WAITS.take());
+    steps.extend(waits.into_iter().filter(|_| tells_deadlock(panic)));
     steps
+}
+
+fn tells_deadlock(panic: &str) -> bool {
+    panic.starts_with("deadlock")
 }
 
 /// Returns whether a thread has found a deadlock, and nobody has taken that.
@@ -64,27 +68,17 @@ pub fn take_deadlock() -> Option<Box<dyn Any + Send>> {
     DEADLOCK.take()
 }
 
-/// Does what may wait, and what makes a deadlock of an execution.
+/// Calls `f`, which waits. In a deadlock, loom panics in the thread that waits last.
 ///
-/// loom panics in the thread that waits last. But that cannot drop what it has on its stack, where
-/// a drop asks loom which thread runs: none does. So it leaves its stack as it is, as the other
-/// threads do, and loom's own stack panics instead.
+/// That thread could not unwind: the drop of an `Arc` asks loom which thread runs, and none does.
+/// So it leaves its stack as it is, as the other threads do, and loom's own stack panics instead.
 #[track_caller]
 fn wait<R>(word: usize, operation: &'static str, f: impl FnOnce() -> R) -> R {
-    let place = Location::caller();
-    let stack = (&raw const place).addr();
-    let step = Step {
-        stack,
-        word,
-        operation,
-        order: None,
-        values: [None, None],
-        place,
-    };
+    let step = step(word, operation, None, [None, None]);
     WAITS.with_borrow_mut(|waits| waits.push(step));
     let result = catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>();
-        if message.is_some_and(|message| message.starts_with("deadlock")) {
+        if message.is_some_and(|message| tells_deadlock(message)) {
             DEADLOCK.set(Some(panic));
             #[expect(deprecated, reason = "loom's threads are generators of this kind")]
             generator::yield_with(());
@@ -92,7 +86,7 @@ fn wait<R>(word: usize, operation: &'static str, f: impl FnOnce() -> R) -> R {
         }
         resume_unwind(panic)
     });
-    WAITS.with_borrow_mut(|waits| waits.retain(|wait| wait.stack != stack));
+    WAITS.with_borrow_mut(|waits| waits.retain(|wait| wait.stack != step.stack));
     result
 }
 
@@ -102,21 +96,28 @@ fn note(word: usize, operation: &'static str) {
 }
 
 #[track_caller]
-#[inline(never)]
 fn access(word: usize, operation: &'static str, order: Option<Ordering>, values: [Option<u64>; 2]) {
+    let step = step(word, operation, order, values);
+    STEPS.with_borrow_mut(|steps| steps.iter_mut().for_each(|steps| steps.push(step)));
+}
+
+#[track_caller]
+#[inline(never)]
+fn step(
+    word: usize,
+    operation: &'static str,
+    order: Option<Ordering>,
+    values: [Option<u64>; 2],
+) -> Step {
     let place = Location::caller();
-    STEPS.with_borrow_mut(|steps| {
-        if let Some(steps) = steps {
-            steps.push(Step {
-                stack: (&raw const place).addr(),
-                word,
-                operation,
-                order,
-                values,
-                place,
-            });
-        }
-    });
+    Step {
+        stack: (&raw const place).addr(),
+        word,
+        operation,
+        order,
+        values,
+        place,
+    }
 }
 
 /// One of loom's, with the number of its word.
