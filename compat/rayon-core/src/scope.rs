@@ -11,7 +11,7 @@ use crate::global;
 
 /// Jobs that may borrow data that lives as long as `'scope`: see [`scope()`].
 pub struct Scope<'scope> {
-    jobs: Borrowed<fork_join::Scope<'scope>>,
+    pub(crate) jobs: Borrowed<fork_join::Scope<'scope>>,
 }
 
 /// Calls `body` on a thread of the caller's pool, or of the global pool, with a scope into which it

@@ -2,18 +2,12 @@
 
 use std::fmt;
 
-use filch_fork_join as fork_join;
-use filch_fork_join::{Pool, Worker};
-
-use crate::borrowed::Borrowed;
 use crate::broadcast::BroadcastContext;
-use crate::global;
+use crate::scope::{Scope, in_place_scope, scope};
 
 /// Jobs that may borrow data that lives as long as `'scope`, of which the oldest begins first: see
 /// [`scope_fifo()`].
-pub struct ScopeFifo<'scope> {
-    jobs: Borrowed<fork_join::Scope<'scope>>,
-}
+pub struct ScopeFifo<'scope>(Scope<'scope>);
 
 /// As [`scope`](crate::scope()), but of the jobs that one thread spawns into it, the oldest begins
 /// first.
@@ -25,7 +19,7 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    global::on_worker(|worker| worker.scope(|jobs| ScopeFifo::with(jobs, body)))
+    scope(|scope| body(&ScopeFifo::of(scope)))
 }
 
 /// As [`scope_fifo()`], but calls `body` on the calling thread, inside of a pool or not.
@@ -36,25 +30,13 @@ pub fn in_place_scope_fifo<'scope, OP, R>(body: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    Worker::current(|worker| match worker {
-        Some(worker) => worker.scope(|jobs| ScopeFifo::with(jobs, body)),
-        None => in_place_of(global::pool(), body),
-    })
-}
-
-/// As [`in_place_scope_fifo`], in that pool.
-pub(crate) fn in_place_of<'scope, R>(pool: &Pool, body: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R {
-    pool.scope(|jobs| ScopeFifo::with(jobs, body))
+    in_place_scope(|scope| body(&ScopeFifo::of(scope)))
 }
 
 impl<'scope> ScopeFifo<'scope> {
-    #[expect(unsafe_code, reason = "`ScopeFifo` does not name how long it lives")]
-    fn with<R>(jobs: &fork_join::Scope<'scope>, body: impl FnOnce(&Self) -> R) -> R {
-        let scope = Self {
-            // SAFETY: `jobs` is borrowed for as long as this frame, which the scope does not leave.
-            jobs: unsafe { Borrowed::new(jobs) },
-        };
-        body(&scope)
+    /// Makes a scope of the same jobs. It lives no longer than that one.
+    pub(crate) fn of(scope: &Scope<'scope>) -> Self {
+        Self(Scope { jobs: scope.jobs })
     }
 
     /// Runs `job` at some time before the scope ends, on any thread of the pool, after the jobs
@@ -64,9 +46,8 @@ impl<'scope> ScopeFifo<'scope> {
     where
         BODY: FnOnce(&Self) + Send + 'scope,
     {
-        self.jobs
-            .get()
-            .spawn_in_order(|_, jobs| Self::with(jobs, job));
+        let jobs = self.0.jobs.get();
+        jobs.spawn_in_order(|_, jobs| Scope::with(jobs, |scope| job(&Self::of(scope))));
     }
 
     /// Runs `job` once on each thread of the pool, before the scope ends.
@@ -74,15 +55,13 @@ impl<'scope> ScopeFifo<'scope> {
     where
         BODY: Fn(&Self, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
-        let jobs = self.jobs.get();
-        jobs.spawn_broadcast(move |worker, jobs| {
-            Self::with(jobs, |scope| job(scope, BroadcastContext::of(worker)));
-        });
+        self.0
+            .spawn_broadcast(move |scope, context| job(&Self::of(scope), context));
     }
 }
 
 impl fmt::Debug for ScopeFifo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.jobs.get().fmt(f)
+        self.0.fmt(f)
     }
 }

@@ -10,7 +10,7 @@ use crate::error::ThreadPoolBuildError;
 use crate::global::Yield;
 use crate::join::join;
 use crate::scope::{Scope, scope};
-use crate::scope_fifo::{self, ScopeFifo, scope_fifo};
+use crate::scope_fifo::{ScopeFifo, scope_fifo};
 use crate::spawn;
 use crate::threads::{ThreadBuilder, ThreadSpawn};
 
@@ -185,7 +185,7 @@ impl ThreadPool {
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
     {
-        scope_fifo::in_place_of(&self.0, body)
+        self.in_place_scope(|scope| body(&ScopeFifo::of(scope)))
     }
 
     /// [`spawn()`](crate::spawn()) on this pool.
