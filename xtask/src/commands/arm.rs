@@ -54,13 +54,9 @@ const MAX: Option<&str> = Some("max");
 const LSE: &str = "-Ctarget-feature=+lse";
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let mut stages = Stages::default();
+    let (mut stages, only) = (Stages::default(), options.target.as_deref());
     for run in RUNS {
-        if options
-            .target
-            .as_deref()
-            .is_none_or(|only| only == run.target)
-        {
+        if only.is_none_or(|only| only == run.target) {
             add_stage(run, &mut stages)?;
         }
     }
@@ -68,22 +64,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 }
 
 fn add_stage(run: Run, stages: &mut Stages) -> Result<()> {
-    let Run {
-        below,
-        target,
-        system,
-        cpu,
-        flags,
-    } = run;
-    let emulated = cpu.unwrap_or_default();
+    let (below, target, system) = (run.below, run.target, run.system);
+    let emulated = run.cpu.unwrap_or_default();
     let name = format!("libraries below {below}, {target} {emulated}");
     let linker = format!("{system}-gcc");
     let word = system.split('-').next().unwrap_or_default();
-    let emulator = cpu.map(|_| format!("qemu-{word}"));
-    let has_emulator = emulator
-        .as_ref()
-        .is_none_or(|emulator| runs(emulator, "--version"));
-    if !is_installed(target) || !runs(&linker, "--version") || !has_emulator {
+    let emulator = run.cpu.map(|_| format!("qemu-{word}"));
+    let mut programs = emulator.iter().chain([&linker]);
+    if !is_installed(target) || !programs.all(|program| runs(program, "--version")) {
         let packages = format!("apt-get install gcc-{system} qemu-user");
         let target = format!("rustup target add {target}");
         let lacks = format!("compiler or emulator: `{target}`, `{packages}`");
@@ -92,14 +80,14 @@ fn add_stage(run: Run, stages: &mut Stages) -> Result<()> {
     }
     let mut cargo = cargo_in("arm");
     let variable = format!("CARGO_TARGET_{}", target.to_uppercase().replace('-', "_"));
-    cargo.env(format!("{variable}_LINKER"), linker);
+    cargo.env(format!("{variable}_LINKER"), &linker);
     // What the linker's package brings is below /usr/SYSTEM.
-    let runner = match emulator {
+    let runner = match &emulator {
         None => format!("/usr/{system}/lib/ld-linux.so.2 --library-path /usr/{system}/lib"),
         Some(emulator) => format!("{emulator} -L /usr/{system}"),
     };
     cargo.env(format!("{variable}_RUNNER"), runner);
-    cargo.env("QEMU_CPU", emulated).env("RUSTFLAGS", flags);
+    cargo.env("QEMU_CPU", emulated).env("RUSTFLAGS", run.flags);
     // Optimised, as LLVM would compile it for use, with every assertion.
     cargo.args(["test", "--profile", "loom", "--no-fail-fast"]);
     cargo.args(["--lib", "--tests", "--target", target]);

@@ -32,10 +32,8 @@ type Functions = BTreeMap<String, Vec<String>>;
 pub(crate) fn run() -> Result<ExitCode> {
     let page = fs::read_to_string(root().join(PAGE))?;
     let (head, _) = page.split_once(RULE).ok_or("the page has no table")?;
-    fs::write(
-        root().join(PAGE),
-        format!("{head}{RULE}{}", rows(&compile()?)),
-    )?;
+    let rows = rows(&compile()?);
+    fs::write(root().join(PAGE), format!("{head}{RULE}{rows}"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -65,9 +63,7 @@ fn compile() -> Result<Functions> {
         return Err("the operations do not compile".into());
     }
     let mut functions = Functions::new();
-    let folder = target_directory("ordered")
-        .join(TARGET)
-        .join("release/deps");
+    let folder = target_directory("ordered").join(format!("{TARGET}/release/deps"));
     for file in fs::read_dir(folder)? {
         let file = file?.path();
         if file.extension().is_some_and(|extension| extension == "s") {

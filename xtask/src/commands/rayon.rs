@@ -172,17 +172,9 @@ fn test(package: Package, with_examples: bool, refused: Option<&str>) -> Result<
     let mut command = cargo();
     if let Some(error) = refused {
         let program = std::env::current_exe()?;
-        let runner = [
-            &*program.to_string_lossy(),
-            "refused",
-            "--errno",
-            error,
-            "--",
-        ];
-        command.args([
-            "--config",
-            &format!("target.'cfg(all())'.runner = {runner:?}"),
-        ]);
+        let runner = format!("[{program:?}, 'refused', '--errno', '{error}', '--']");
+        let runner = format!("target.'cfg(all())'.runner = {runner}");
+        command.args(["--config", &runner]);
     }
     command.args(["test", "--no-fail-fast"]);
     let mut wanted = package.tests;

@@ -51,7 +51,7 @@ pub(crate) fn add_models(bound: &str, stages: &mut Stages) {
     let name = format!("models, at bounds that are {bound}");
     stages.run(name, || loom::all(bound));
     let name = "whole pools and schedulers, random schedules";
-    stages.run(name, || shuttle::all());
+    stages.run(name, shuttle::all);
     let tests = "test --package filch-testing --profile loom";
     let name = "tests of users' processes, random schedules";
     stages.add(&format!("{name} | shuttle | {tests}"));

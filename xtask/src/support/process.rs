@@ -190,10 +190,8 @@ fn run(command: &mut Command, limit: Duration, is_shown: bool) -> Result<Ended> 
     let (send, ends) = mpsc::channel();
     let reader = thread::spawn(move || {
         let mut collected = String::new();
-        for line in BufReader::new(reader)
-            .split(b'\n')
-            .map_while(std::io::Result::ok)
-        {
+        let lines = BufReader::new(reader).split(b'\n');
+        for line in lines.map_while(std::io::Result::ok) {
             let line = String::from_utf8_lossy(&line);
             if is_shown {
                 println!("{line}");

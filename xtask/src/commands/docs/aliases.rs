@@ -84,11 +84,8 @@ fn name(code: &str) -> &str {
 
 /// Returns the first clause of a paragraph, without its links.
 fn clause(document: &[&str]) -> String {
-    let paragraph: Vec<_> = document
-        .iter()
-        .take_while(|line| !line.is_empty())
-        .collect();
-    let paragraph = paragraph.into_iter().copied().collect::<Vec<_>>().join(" ");
+    let lines = document.iter().take_while(|line| !line.is_empty());
+    let paragraph = lines.copied().collect::<Vec<_>>().join(" ");
     let ends = [". ", ": ", "; "].map(|end| paragraph.find(end).unwrap_or(paragraph.len()));
     let clause = &paragraph[..ends.into_iter().min().unwrap_or_default()];
     let mut parts = clause.trim_end_matches('.').split("](");

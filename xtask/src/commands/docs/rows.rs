@@ -44,41 +44,30 @@ pub(super) fn page(files: &[PathBuf]) -> Result<String> {
         for (number, row) in &system.rows {
             let named = tests.get(&(letter.to_ascii_lowercase(), *number));
             let named = named.ok_or_else(|| format!("no test of {letter}{number}"))?;
-            let links = named
-                .iter()
-                .map(|(test, file)| format!("[`{test}`](../{})", file.display()));
-            let links = links.collect::<Vec<_>>().join("<br>");
+            let (asks, links) = (&row.asks, named.join("<br>"));
             let differs = row
                 .differs
-                .as_ref()
-                .map(|differs| format!(" *Another way:* {differs}"));
-            let differs = differs.unwrap_or_default();
-            writeln!(
-                page,
-                "| {letter}{number} | {}{differs} | {links} |",
-                row.asks
-            )?;
+                .iter()
+                .map(|how| format!(" *Another way:* {how}"));
+            let differs: String = differs.collect();
+            writeln!(page, "| {letter}{number} | {asks}{differs} | {links} |")?;
         }
     }
     Ok(page)
 }
 
-/// The tests of each row, each with its file.
-type Tests = BTreeMap<(char, usize), Vec<(String, PathBuf)>>;
+/// Links to the tests of each row.
+type Tests = BTreeMap<(char, usize), Vec<String>>;
 
 /// Finds functions that are called `a1_…`, of which nothing else is.
 fn tests(files: &[PathBuf]) -> Result<Tests> {
     let mut tests = Tests::new();
-    for file in files
-        .iter()
-        .filter(|file| file.extension().is_some_and(|of| of == "rs"))
-    {
+    let is_source = |file: &&PathBuf| file.extension().is_some_and(|of| of == "rs");
+    for file in files.iter().filter(is_source) {
         for line in fs::read_to_string(root().join(file))?.lines() {
             if let Some((row, test)) = test(line) {
-                tests
-                    .entry(row)
-                    .or_default()
-                    .push((test.to_owned(), file.clone()));
+                let link = format!("[`{test}`](../{})", file.display());
+                tests.entry(row).or_default().push(link);
             }
         }
     }
@@ -88,11 +77,9 @@ fn tests(files: &[PathBuf]) -> Result<Tests> {
 /// Returns the row and the name of the test that a line begins.
 fn test(line: &str) -> Option<((char, usize), &str)> {
     let (name, _) = line.trim_start().strip_prefix("fn ")?.split_once('(')?;
-    let letter = name
-        .chars()
-        .next()
-        .filter(|letter| ('a'..='e').contains(letter))?;
-    let (number, _) = name[1..].split_once('_')?;
+    let letter = name.chars().next()?;
+    let is_letter = |letter: char| ('a'..='e').contains(&letter);
+    let (number, _) = name.strip_prefix(is_letter)?.split_once('_')?;
     Some(((letter, number.parse().ok()?), name))
 }
 

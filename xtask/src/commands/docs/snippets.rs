@@ -37,11 +37,8 @@ pub(super) fn fill(page: &str, read: impl Fn(&str) -> io::Result<String>) -> Res
 fn part(source: &str, anchor: &str) -> Option<String> {
     let (mut is_in, mut part) = (false, Vec::new());
     for line in source.lines() {
-        match line
-            .trim_start()
-            .strip_prefix("// ANCHOR")
-            .and_then(|mark| mark.split_once(": "))
-        {
+        let mark = line.trim_start().strip_prefix("// ANCHOR");
+        match mark.and_then(|mark| mark.split_once(": ")) {
             Some((end, name)) if name == anchor => is_in = end.is_empty(),
             Some(_) => {}
             None if is_in => part.push(line),

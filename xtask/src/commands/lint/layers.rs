@@ -70,14 +70,12 @@ pub(super) fn check(package: &Package, layers: &[String]) -> Vec<Finding> {
     if own.is_none() && !is_on_top {
         wrong.push("has no place among the default members of Cargo.toml".to_owned());
     }
-    for dependency in &package.dependencies {
+    // In no user's build: those of tests and build scripts, and of checkers.
+    let dependencies = package.dependencies.iter();
+    for dependency in dependencies.filter(|dependency| dependency.kind.is_none()) {
         let other = &*dependency.name;
-        // In no user's build: those of tests and build scripts, and of checkers.
         let target = dependency.target.as_deref();
         let is_for_checkers = matches!(target, Some("cfg(loom)" | "cfg(shuttle)"));
-        if dependency.kind.is_some() {
-            continue;
-        }
         if dependency.path.is_some() {
             if !is_on_top && rank(other).is_none_or(|other| Some(other) >= own) {
                 wrong.push(format!("must not depend on {other}, which is not below it"));

@@ -93,10 +93,8 @@ fn wrong_rust(text: &str, oldest: &str) -> Vec<(usize, String)> {
         for rest in line.split("Rust 1.").skip(1) {
             let minor: String = rest.chars().take_while(char::is_ascii_digit).collect();
             if format!("1.{minor}") != oldest {
-                found.push((
-                    index + 1,
-                    format!("Rust 1.{minor}: the manifest has {oldest}"),
-                ));
+                let message = format!("Rust 1.{minor}: the manifest has {oldest}");
+                found.push((index + 1, message));
             }
         }
     }

@@ -101,32 +101,32 @@ fn instructions(thread: &Thread<'_>, step: &Step<'_>, old: Option<(&str, usize)>
     let a = ["", "A"][usize::from(has(&["Acquire", "AcqRel", "SeqCst"]))];
     let l = ["", "L"][usize::from(has(&["Release", "AcqRel", "SeqCst"]))];
     let value = words[0];
-    let (end, status) = old.unwrap_or_default();
-    let exclusive = |new: String| format!("LD{a}XR W{to},{at}; {new}; ST{l}XR W{status},W10,{at}");
+    // The new value is made in W10 of the old one, or is what one instruction does with an operand.
+    let update = |make: &str, instruction: &str, operand: &str| match old {
+        Some((_, status)) => format!("LD{a}XR W{to},{at}; {make}; ST{l}XR W{status},W10,{at}"),
+        None => format!("MOV W10,#{operand}; {instruction}{a}{l} W10,W{to},{at}"),
+    };
+    let (given, negated) = (format!("MOV W10,#{value}"), format!("-{value}"));
     let code = match step.method {
         "fence" if l.is_empty() => "DMB ISHLD".to_owned(),
         "fence" => "DMB ISH".to_owned(),
         "load" if a == "A" && old.is_some() => format!("LDAR W{to},{at}"),
         "load" if a == "A" => format!("LDAPR W{to},{at}"),
         "read" | "load" => format!("LDR W{to},{at}"),
-        "write" | "store" => format!("MOV W10,#{value}; ST{l}R W10,{at}"),
-        "swap" if old.is_some() => exclusive(format!("MOV W10,#{value}")),
-        "fetch_add" if old.is_some() => exclusive(format!("ADD W10,W{to},#{value}")),
-        "fetch_sub" if old.is_some() => exclusive(format!("SUB W10,W{to},#{value}")),
-        "fetch_or" if old.is_some() => exclusive(format!("MOV W10,#{value}; ORR W10,W10,W{to}")),
-        "compare_exchange" if old.is_some() => {
-            let look = format!("MOV W{to},#0; LD{a}XR W10,{at}; CMP W10,#{value}; B.NE {end}");
-            let store = format!("MOV W10,#{}; ST{l}XR W{status},W10,{at}", words[1]);
-            format!("{look}; {store}; MOV W{to},#1")
-        }
-        "swap" => format!("MOV W10,#{value}; SWP{a}{l} W10,W{to},{at}"),
-        "fetch_add" => format!("MOV W10,#{value}; LDADD{a}{l} W10,W{to},{at}"),
-        "fetch_sub" => format!("MOV W10,#-{value}; LDADD{a}{l} W10,W{to},{at}"),
-        "fetch_or" => format!("MOV W10,#{value}; LDSET{a}{l} W10,W{to},{at}"),
-        "compare_exchange" => {
-            let exchange = format!("MOV W11,#{}; CAS{a}{l} W10,W11,{at}", words[1]);
-            format!("MOV W10,#{value}; {exchange}; CMP W10,#{value}; CSET W{to},EQ")
-        }
+        "write" | "store" => format!("{given}; ST{l}R W10,{at}"),
+        "swap" => update(&given, "SWP", value),
+        "fetch_add" => update(&format!("ADD W10,W{to},#{value}"), "LDADD", value),
+        "fetch_sub" => update(&format!("SUB W10,W{to},#{value}"), "LDADD", &negated),
+        "fetch_or" => update(&format!("{given}; ORR W10,W10,W{to}"), "LDSET", value),
+        "compare_exchange" => match (words[1], old) {
+            (new, Some((end, status))) => format!(
+                "MOV W{to},#0; LD{a}XR W10,{at}; CMP W10,#{value}; B.NE {end}; \
+                 MOV W10,#{new}; ST{l}XR W{status},W10,{at}; MOV W{to},#1"
+            ),
+            (new, None) => format!(
+                "{given}; MOV W11,#{new}; CAS{a}{l} W10,W11,{at}; CMP W10,#{value}; CSET W{to},EQ"
+            ),
+        },
         // herd7 refuses it.
         method => method.to_owned(),
     };

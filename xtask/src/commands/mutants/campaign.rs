@@ -181,19 +181,17 @@ impl Judges {
             let numbers = reached.lines().filter_map(|line| line.parse().ok());
             Ok(Some((ended.elapsed, numbers.collect())))
         })?;
-        let tests = found
-            .into_iter()
-            .zip(tests)
-            .filter_map(|((_, test), alone)| {
-                let ((name, of, folder), (elapsed, reaches)) = (test, alone?);
-                Some(Test {
-                    name,
-                    of,
-                    folder,
-                    elapsed,
-                    reaches,
-                })
-            });
+        let tests = found.into_iter().zip(tests);
+        let tests = tests.filter_map(|((_, (name, of, folder)), alone)| {
+            let (elapsed, reaches) = alone?;
+            Some(Test {
+                name,
+                of,
+                folder,
+                elapsed,
+                reaches,
+            })
+        });
         Ok(tests.collect())
     }
 }

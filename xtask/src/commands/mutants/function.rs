@@ -57,15 +57,11 @@ impl Finder<'_> {
             Some(owner) => format!("{owner}::{}", signature.ident),
             None => signature.ident.to_string(),
         };
-        let tokens = format!(
-            "{} {}",
-            signature.to_token_stream(),
-            block.to_token_stream()
-        );
+        let (head, body) = (signature.to_token_stream(), block.to_token_stream());
         self.found.push(Function {
             file: self.file.to_owned(),
             name,
-            fingerprint: fingerprint(&tokens),
+            fingerprint: fingerprint(&format!("{head} {body}")),
             signature: signature.clone(),
             block: block.clone(),
         });

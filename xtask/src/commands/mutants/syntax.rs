@@ -118,19 +118,15 @@ pub(super) fn is_shadowed_in(run: &[Stmt]) -> impl Fn(&Stmt) -> bool {
 
 pub(super) fn place_of(statement: &Stmt) -> Statement {
     let bytes = statement.span().byte_range();
-    let Stmt::Local(local) = statement else {
-        return Statement {
-            bytes,
-            binding: None,
-        };
+    let binding = |name| match statement {
+        Stmt::Local(Local { pat, init, .. }) => Some(Binding {
+            declaration: format!("let {};", pat.to_token_stream()),
+            name,
+            value: init.as_ref()?.expr.span().byte_range().start,
+        }),
+        _ => None,
     };
-    let name = name_of(statement);
-    let init = local.init.as_ref();
-    let binding = name.zip(init).map(|(name, init)| Binding {
-        declaration: format!("let {};", local.pat.to_token_stream()),
-        name,
-        value: init.expr.span().byte_range().start,
-    });
+    let binding = name_of(statement).and_then(binding);
     Statement { bytes, binding }
 }
 

@@ -93,9 +93,8 @@ impl Ledger {
                 change: format!("{access} {from} → {to}"),
             };
             // Not the headings.
-            name.file
-                .ends_with(".rs")
-                .then(|| (name, Verdict::read(verdict)))
+            let is_row = name.file.ends_with(".rs");
+            is_row.then(|| (name, Verdict::read(verdict)))
         });
         Self {
             rows: rows.collect(),
@@ -156,10 +155,8 @@ pub(super) fn write(mutants: &[Mutant], verdicts: &[Verdict]) -> Result<()> {
     let place = root().join(PAGE);
     let page = fs::read_to_string(&place)?;
     let [before, _, after] = parts(&page)?;
-    Ok(fs::write(
-        place,
-        format!("{before}{}{after}", table(mutants, verdicts)?),
-    )?)
+    let table = table(mutants, verdicts)?;
+    Ok(fs::write(place, format!("{before}{table}{after}"))?)
 }
 
 /// The page up to the table, the table, the rest; the marks are not part of the table.
@@ -184,16 +181,12 @@ fn table(mutants: &[Mutant], verdicts: &[Verdict]) -> Result<String> {
     for ((mutant, verdict), shown) in mutants.iter().zip(verdicts).zip(&shown) {
         let says = |is_shown| if is_shown { "yes" } else { "no" };
         let models = shown.map_or([""; 3], |models| models.map(says)).join(" | ");
-        let Name {
-            file,
-            function,
-            change,
-        } = &mutant.name;
+        let Name { file, function, .. } = &mutant.name;
         let file = file.trim_start_matches("crates/");
         let name = file.split('/').next().unwrap_or_default();
         crates.entry(name).or_insert([0; 4])[verdict.kind()] += 1;
         all[verdict.kind()] += 1;
-        let (from, to) = change.split_once(" → ").unwrap_or_default();
+        let (from, to) = mutant.name.change.split_once(" → ").unwrap_or_default();
         let (access, from) = from.rsplit_once(' ').unwrap_or_default();
         let verdict = verdict.text();
         let access = format!("{access} | {from} | {to} | {models}");
