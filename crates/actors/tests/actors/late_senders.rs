@@ -2,20 +2,23 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Receiver};
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
 use filch_actors::prelude::*;
 use filch_actors::{Sending, SendingError, WhenFull};
-use filch_scheduler::{Completion, Event, Node, Process, ProcessHandle, Scheduler, Undelivered};
+use filch_scheduler::{Completion, Event, Node, ProcessHandle, Scheduler, Undelivered};
 
 use crate::common::{Command, Test, handle, scheduler, scripted, start};
 
 /// In its next step the process waits for a command, which may be the sender's answer.
-fn waits_after_its_first_message(give: Sender<Completion<Test>>) -> impl Process<Test> {
-    scripted(move |_, events, out| {
+fn waits_after_its_first_message(
+    scheduler: &Scheduler<Test>,
+) -> (ProcessHandle<Test>, Receiver<Completion<Test>>) {
+    let (give, completions) = mpsc::channel();
+    let process = scripted(move |_, events, out| {
         if events
             .iter()
             .any(|event| matches!(event, Event::Message(_)))
@@ -23,7 +26,9 @@ fn waits_after_its_first_message(give: Sender<Completion<Test>>) -> impl Process
             out.yield_command(0, Command::Give(give.clone()));
             out.wait();
         }
-    })
+    });
+    let process = scheduler.submission(process, "run", 0).mailbox(0);
+    (process.submit().unwrap(), completions)
 }
 
 /// Its mailbox has no room. It is done with the number of its first message.
@@ -51,10 +56,7 @@ fn a_sender_is_told_while_others_wait() {
     let scheduler = builder.events_per_step(1).build().unwrap();
     let (go_on, gate) = mpsc::channel::<()>();
     let busy = scheduler.spawn(async move { gate.recv() }).unwrap();
-    let (give, completions) = mpsc::channel();
-    let process = waits_after_its_first_message(give);
-    let process = scheduler.submission(process, "run", 0).mailbox(0);
-    let process = process.submit().unwrap();
+    let (process, completions) = waits_after_its_first_message(&scheduler);
     let send = |number| scheduler.send_when_room(process.pid(), (0, number));
     let mut sent = [0, 1, 2].map(send);
     assert_eq!(told(&mut sent), [false; 3]);
@@ -83,10 +85,7 @@ fn a_sender_is_told_of_a_step_that_is_tried_with_one_message() {
     let scheduler = scheduler(1);
     let (go_on, gate) = mpsc::channel::<()>();
     let busy = scheduler.spawn(async move { gate.recv() }).unwrap();
-    let (give, completions) = mpsc::channel();
-    let process = waits_after_its_first_message(give);
-    let process = scheduler.submission(process, "run", 0).mailbox(0);
-    let process = process.submit().unwrap();
+    let (process, completions) = waits_after_its_first_message(&scheduler);
     let send = |number| scheduler.send_when_room(process.pid(), (0, number));
     let mut sent: Vec<_> = (0..40).map(send).collect();
     go_on.send(()).unwrap();

@@ -105,10 +105,8 @@ fn each_of_two_that_join_waits_for_all_schedulers() {
 fn a_local_scheduler_that_is_over_is_terminated_and_keeps_nobody_waiting() {
     alone(|engine, local| {
         let sender = engine.sender::<Ping>();
-        local
-            .handle()
-            .add(Worker::new("worker").on(|_: &Ping| {}))
-            .unwrap();
+        let worker = Worker::new("worker").on(|_: &Ping| {});
+        local.handle().add(worker).unwrap();
         engine.terminate();
         drive(local, || local.handle().is_terminated());
         assert!(local.handle().is_terminated());

@@ -19,10 +19,8 @@ fn d4_a_scheduler_does_not_rest_while_a_worker_has_tasks() {
     const TASKS: u64 = 500;
     let engine = sleepy_engine();
     here(&engine, |local| {
-        local
-            .handle()
-            .add(Worker::new("worker").on(|_: &Ping| {}))
-            .unwrap();
+        let worker = Worker::new("worker").on(|_: &Ping| {});
+        local.handle().add(worker).unwrap();
         drive(local, || report(&engine).rests > 0);
         let before = report(&engine).rests;
         (0..TASKS).for_each(|_| {
@@ -37,10 +35,8 @@ fn d4_a_scheduler_does_not_rest_while_a_worker_has_tasks() {
 #[test]
 fn d4_a_scheduler_looks_as_often_after_each_task() {
     alone(|engine, local| {
-        local
-            .handle()
-            .add(Worker::new("worker").on(|_: &Ping| {}))
-            .unwrap();
+        let worker = Worker::new("worker").on(|_: &Ping| {});
+        local.handle().add(worker).unwrap();
         for _ in 0..3 {
             engine.broadcast(Ping);
             let (rests, rounds) = (report(engine).rests, report(engine).rounds);
@@ -185,10 +181,8 @@ fn d4_a_scheduler_that_never_looks_twice_ends() {
 fn d4_a_scheduler_gives_turns_before_it_has_handed_out_everything() {
     const TASKS: u64 = 5_000;
     alone(|engine, local| {
-        local
-            .handle()
-            .add(Worker::new("worker").on(|_: &Ping| {}))
-            .unwrap();
+        let worker = Worker::new("worker").on(|_: &Ping| {});
+        local.handle().add(worker).unwrap();
         (0..TASKS).for_each(|_| {
             engine.broadcast(Ping);
         });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::{Ends, EndsInTime, Logged, report, sleepy_engine, until};
-use filch_engine::{Completed, Context, Exit, Scheduler, Stage, WaitsFor, Worker};
+use filch_engine::{Completed, Context, Exit, Scheduler, Stage, WaitsFor, Worker, WorkerHandle};
 
 #[derive(Clone)]
 struct Ping;
@@ -64,6 +64,16 @@ fn add_owner(scheduler: &Scheduler) -> Arc<AtomicUsize> {
     gate
 }
 
+/// Adds the worker to a scheduler, beside another one whose owner keeps the world locked until the
+/// gate opens.
+fn beside_a_locked_world(reads: Worker) -> (Ends, WorkerHandle, Arc<AtomicUsize>) {
+    let engine = sleepy_engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let gate = add_owner(&there);
+    let reads = here.add(reads).unwrap();
+    (engine, reads, gate)
+}
+
 fn waits_to_lock() -> String {
     format!("waits to lock &{}", type_name::<World>())
 }
@@ -85,13 +95,10 @@ fn d10_a_condition_is_asked_again() {
 
 #[test]
 fn d9_a_task_that_waits_for_a_lock_is_woken() {
-    let engine = sleepy_engine();
-    let (here, there) = (engine.start("here"), engine.start("there"));
     let reads = Worker::new("reads")
         .shared::<World>()
         .on(|_: &Ping, world: &World| assert_eq!(world.0, 2));
-    here.add(reads).unwrap();
-    let gate = add_owner(&there);
+    let (engine, _, gate) = beside_a_locked_world(reads);
     engine.broadcast(Ping);
     sleeps(&engine, &waits_to_lock());
     let worker = &report(&engine).workers[0];
@@ -104,14 +111,11 @@ fn d9_a_task_that_waits_for_a_lock_is_woken() {
 
 #[test]
 fn d7_a_setup_that_waits_for_a_lock_is_woken() {
-    let engine = sleepy_engine();
-    let (here, there) = (engine.start("here"), engine.start("there"));
-    let gate = add_owner(&there);
     let reads = Worker::new("reads")
         .shared::<World>()
         .setup(|world: &World| assert_eq!(world.0, 2))
         .on(|_: &Ping| {});
-    here.add(reads).unwrap();
+    let (engine, _, gate) = beside_a_locked_world(reads);
     sleeps(&engine, &waits_to_lock());
     gate.store(2, Ordering::Relaxed);
     assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
@@ -119,14 +123,11 @@ fn d7_a_setup_that_waits_for_a_lock_is_woken() {
 
 #[test]
 fn d9_a_run_that_waits_for_a_lock_is_woken() {
-    let engine = sleepy_engine();
-    let (here, there) = (engine.start("here"), engine.start("there"));
-    let gate = add_owner(&there);
     let reads = Worker::new("reads")
         .shared::<World>()
         .in_fiber()
         .run(|context| assert_eq!(context.lock(|world: &World| world.0), Ok(2)));
-    let reads = here.add(reads).unwrap();
+    let (engine, reads, gate) = beside_a_locked_world(reads);
     sleeps(&engine, &waits_to_lock());
     gate.store(2, Ordering::Relaxed);
     assert_eq!(reads.ends(), Exit::Finished);
@@ -153,13 +154,10 @@ fn d8_a_worker_that_waits_for_an_owner_is_woken() {
 /// end.
 #[test]
 fn d7_a_worker_that_panics_in_a_task_that_has_waited_ends() {
-    let engine = sleepy_engine();
-    let (here, there) = (engine.start("here"), engine.start("there"));
     let reads = Worker::new("reads")
         .shared::<World>()
         .on(|_: &Ping, world: &World| assert_eq!(world.0, 1));
-    let reads = here.add(reads).unwrap();
-    let gate = add_owner(&there);
+    let (engine, reads, gate) = beside_a_locked_world(reads);
     engine.broadcast(Ping);
     sleeps(&engine, &waits_to_lock());
     gate.store(2, Ordering::Relaxed);
@@ -168,16 +166,13 @@ fn d7_a_worker_that_panics_in_a_task_that_has_waited_ends() {
 
 #[test]
 fn d9_a_task_does_not_overtake_one_that_waits_for_a_lock() {
-    let engine = sleepy_engine();
-    let (here, there) = (engine.start("here"), engine.start("there"));
     let log = Logged::new();
     let (first, second) = (log.clone(), log.clone());
     let reads = Worker::new("reads")
         .shared::<World>()
         .on(move |_: &Ping, _: &World| first.add("waits"))
         .on(move |_: &Pong| second.add("takes nothing"));
-    here.add(reads).unwrap();
-    let gate = add_owner(&there);
+    let (engine, _, gate) = beside_a_locked_world(reads);
     engine.broadcast(Ping);
     engine.broadcast(Pong);
     sleeps(&engine, &waits_to_lock());

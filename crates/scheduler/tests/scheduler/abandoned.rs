@@ -126,12 +126,17 @@ fn with_stuck_command(workers: usize) -> (Scheduler<Test>, Pid, Keeper) {
 }
 
 /// Returns the one call that still runs.
-fn only(report: &ShutdownReport) -> &RunningCall {
+fn only(report: &ShutdownReport) -> RunningCall {
     assert!(!report.is_clean());
     match report.running.as_slice() {
-        [call] => call,
+        [call] => call.clone(),
         _ => panic!("{report}"),
     }
+}
+
+/// Shuts the scheduler down, and returns the one call that it has not waited for.
+fn abandoned(scheduler: Scheduler<Test>) -> RunningCall {
+    only(&scheduler.shutdown(PATIENCE).unwrap())
 }
 
 #[test]
@@ -187,11 +192,8 @@ fn an_exit_call_that_never_returns() {
         process.on_exit(move |_| gate.pass());
         let report = scheduler.shutdown(PATIENCE).unwrap();
         let call = only(&report);
-        assert_eq!(
-            (call.kind.clone(), call.process),
-            (CallKind::AfterEnd, Some(pid))
-        );
         assert!(call.thread.starts_with("filch-"), "{call}");
+        assert_eq!((call.kind, call.process), (CallKind::AfterEnd, Some(pid)));
         assert_eq!(report.stuck, []);
         drop(keeper);
     });
@@ -220,7 +222,7 @@ fn a_step_that_never_returns() {
         } else {
             CallKind::Step
         };
-        assert_eq!((call.kind.clone(), call.process), (kind, Some(stuck.pid())));
+        assert_eq!((call.kind, call.process), (kind, Some(stuck.pid())));
         assert_eq!(report.stuck, [stuck.pid()]);
         drop(keeper);
         // It was not harmed: it ends as it says.
@@ -238,8 +240,7 @@ fn a_handler_whose_destructor_never_returns() {
     with_one_and_four(|workers| {
         let (gate, keeper) = gate();
         let scheduler = build(workers, Mutex::new(SlowDrop(gate)));
-        let report = scheduler.shutdown(PATIENCE).unwrap();
-        let call = only(&report);
+        let call = abandoned(scheduler);
         assert!(
             call.kind == CallKind::Destructor && call.thread != "filch-shutdown",
             "{call}"
@@ -262,8 +263,7 @@ fn an_output_whose_destructor_never_returns() {
     drop(handle);
     dropped.send(()).unwrap();
     keeper.await_entry();
-    let report = scheduler.shutdown(PATIENCE).unwrap();
-    let call = only(&report);
+    let call = abandoned(scheduler);
     assert!(call.process.is_some(), "{call}");
 }
 
@@ -278,12 +278,9 @@ fn a_timer_that_never_returns() {
             .unwrap();
         keeper.await_entry();
         let scheduler = build(workers, timers);
-        let report = scheduler.shutdown(PATIENCE).unwrap();
-        let call = only(&report);
-        assert_eq!(
-            (call.kind.clone(), call.thread.as_str()),
-            (CallKind::Timer, "filch-timers")
-        );
+        let call = abandoned(scheduler);
+        assert_eq!(call.kind, CallKind::Timer);
+        assert_eq!(call.thread, "filch-timers");
         drop(keeper);
     });
 }
@@ -307,22 +304,15 @@ fn hooks_that_never_return() {
     let (at_end, keeper) = gate();
     let scheduler = build(Hooks(Some(Mutex::new(at_end)), None)).unwrap();
     let pid = scheduler.submit(waiting(), "run", 0).unwrap().pid();
-    let report = scheduler.shutdown(PATIENCE).unwrap();
-    let call = only(&report);
-    assert_eq!(
-        (call.kind.clone(), call.process),
-        (CallKind::Step, Some(pid))
-    );
+    let call = abandoned(scheduler);
+    assert_eq!((call.kind, call.process), (CallKind::Step, Some(pid)));
     drop(keeper);
 
     let (in_drop, keeper) = gate();
     let scheduler = build(Hooks(None, Some(Mutex::new(SlowDrop(in_drop))))).unwrap();
-    let report = scheduler.shutdown(PATIENCE).unwrap();
-    let call = only(&report);
-    assert_eq!(
-        (call.kind.clone(), call.thread.as_str()),
-        (CallKind::Destructor, "filch-shutdown")
-    );
+    let call = abandoned(scheduler);
+    assert_eq!(call.kind, CallKind::Destructor);
+    assert_eq!(call.thread, "filch-shutdown");
     keeper.await_entry();
 }
 
@@ -339,12 +329,9 @@ fn a_receiver_whose_destructor_never_returns() {
     let scheduler = build(1, ());
     let away = Away(Mutex::new(SlowDrop(gate)));
     assert!(scheduler.connect(Node(3), away).is_ok());
-    let report = scheduler.shutdown(PATIENCE).unwrap();
-    let call = only(&report);
-    assert_eq!(
-        (call.kind.clone(), call.thread.as_str()),
-        (CallKind::Destructor, "filch-shutdown")
-    );
+    let call = abandoned(scheduler);
+    assert_eq!(call.kind, CallKind::Destructor);
+    assert_eq!(call.thread, "filch-shutdown");
 }
 
 /// A value of a worker's thread, which outlives the worker's main function.
@@ -363,8 +350,7 @@ fn a_thread_local_value_whose_destructor_never_returns() {
     // On the worker's thread, and not on this one.
     let process = scheduler.submit(process, "run", 0).unwrap();
     process.join_timeout(Duration::from_secs(3600)).unwrap();
-    let report = scheduler.shutdown(PATIENCE).unwrap();
-    assert_eq!(only(&report).kind, CallKind::Destructor);
+    assert_eq!(abandoned(scheduler).kind, CallKind::Destructor);
     keeper.await_entry();
 }
 

@@ -89,13 +89,8 @@ fn the_end_of_a_linked_process_is_an_event() {
 #[test]
 fn a_new_version_takes_over() {
     let upgrades: Script = |context, _, out| {
-        let next = Scripted {
-            script: look_up,
-            peer: None,
-            log: Log::default(),
-        };
         out.yield_command(4, "before");
-        out.upgrade(next, "run", context.pid());
+        out.upgrade(Scripted::new(look_up), "run", context.pid());
         Ok(())
     };
     let (mut test, log) = begun(upgrades);
@@ -116,12 +111,7 @@ fn a_new_version_takes_over() {
     assert!(matches!(step.status, StepStatus::Done(8)), "{step:?}");
 
     let refuses: Script = |context, _, out| {
-        let next = Scripted {
-            script: look_up,
-            peer: None,
-            log: Log::default(),
-        };
-        out.upgrade(next, "walk", context.pid());
+        out.upgrade(Scripted::new(look_up), "walk", context.pid());
         Ok(())
     };
     let (mut test, log) = begun(refuses);
@@ -195,12 +185,7 @@ fn an_old_version_panics_when_it_is_closed() {
 #[test]
 fn a_process_is_tested_in_a_scheduler_of_the_users() {
     let scheduler = Scheduler::<Shop>::builder().workers(2).build().unwrap();
-    let process = Scripted {
-        script: look_up,
-        peer: None,
-        log: Log::default(),
-    };
-    let mut test = ProcessTest::on(&scheduler, process);
+    let mut test = ProcessTest::on(&scheduler, Scripted::new(look_up));
     scheduler.register("shop", test.pid()).unwrap();
     let pid = scheduler.whereis("shop").unwrap();
     scheduler

@@ -12,6 +12,7 @@ use filch_testing::{Mailbox, ProcessTest, StepStatus};
 use crate::{Message, Shop, begun, price};
 
 /// Asks another process for the price, at once or until a deadline, and is done with the answer.
+#[derive(Default)]
 struct Asks {
     whom: Option<Pid>,
     limit: Option<(Instant, Timers)>,
@@ -111,10 +112,7 @@ fn calls_are_made_and_completed_by_events() {
     assert!(failure(test).contains("not answered yet"));
 
     // A process that ends before it takes the message: the call is refused, or abandoned.
-    let mut test = ProcessTest::new(Asks {
-        whom: None,
-        limit: None,
-    });
+    let mut test = ProcessTest::new(Asks::default());
     let ended = test.mailbox();
     test.init("run", ended.pid()).unwrap();
     drop(ended);
@@ -122,32 +120,22 @@ fn calls_are_made_and_completed_by_events() {
     test.step([price("tea")]).unwrap();
     assert!(failure(test).contains("process"));
 
-    let mut test = ProcessTest::new(Asks {
-        whom: None,
-        limit: None,
-    });
+    let mut test = ProcessTest::new(Asks::default());
     let itself = test.pid();
     test.init("run", itself).unwrap();
     test.step([price("tea")]).unwrap();
     assert!(failure(test).contains("has called itself"));
 }
 
-/// Answers a call with the length of its text.
-fn answering(
-    _: &Context<'_, Shop>,
-    event: Event<Shop>,
-    out: &mut StepOutput<Shop>,
-) -> Result<(), String> {
-    if let Event::Message(Message::Ask(of, caller)) = event {
-        out.answer(caller, of.len() as u64);
-    }
-    Ok(())
-}
-
 #[test]
 fn answers_reach_their_callers() {
+    let (mut test, _) = begun(|_, event, out| {
+        if let Event::Message(Message::Ask(of, caller)) = event {
+            out.answer(caller, of.len() as u64);
+        }
+        Ok(())
+    });
     // A call of the test.
-    let (mut test, _) = begun(answering);
     let (asks, answer) = Caller::new();
     let ask = Event::Message(Message::Ask("bread".to_owned(), asks));
     assert!(!answer.is_ready());

@@ -52,13 +52,16 @@ struct Scripted {
     log: Log,
 }
 
+impl Scripted {
+    fn new(script: Script) -> Self {
+        let (peer, log) = (None, Log::default());
+        Self { script, peer, log }
+    }
+}
+
 fn scripted(script: Script) -> (ProcessTest<Shop, Scripted>, Log) {
-    let log = Log::default();
-    let process = Scripted {
-        script,
-        peer: None,
-        log: log.clone(),
-    };
+    let process = Scripted::new(script);
+    let log = process.log.clone();
     (ProcessTest::new(process), log)
 }
 

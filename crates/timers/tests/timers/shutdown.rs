@@ -104,27 +104,27 @@ fn two_timers_drop_each_other() {
     twice("ended");
 }
 
+/// Sets a timer, and waits until its call has begun. That returns when it is released, and says so.
+fn set_stuck(timers: &Timers) -> (mpsc::Sender<()>, mpsc::Receiver<u32>) {
+    let (begin, begun) = mpsc::channel();
+    let (release, gate) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
+    timers
+        .call_after(Duration::ZERO, move || {
+            begin.send(()).unwrap();
+            gate.recv().unwrap();
+            end.send(7).unwrap();
+        })
+        .unwrap();
+    begun.recv().unwrap();
+    (release, ended)
+}
+
 /// A call that never returns, as far as the timers know. A failure: it hangs.
 #[test]
 fn a_call_that_does_not_return_keeps_nobody() {
-    let (begin, begun) = mpsc::channel();
     let timers = Timers::new().unwrap();
-    let mut releases = Vec::new();
-    let mut set_stuck = |timers: &Timers| {
-        let (release, gate) = mpsc::channel::<()>();
-        let (end, ended) = mpsc::channel();
-        let begin = begin.clone();
-        timers
-            .call_after(Duration::ZERO, move || {
-                begin.send(()).unwrap();
-                gate.recv().unwrap();
-                end.send(7).unwrap();
-            })
-            .unwrap();
-        begun.recv().unwrap();
-        releases.push((release, ended));
-    };
-    set_stuck(&timers);
+    let first = set_stuck(&timers);
     let running = timers.shutdown_timeout(Duration::ZERO).unwrap_err();
     assert_eq!(running.thread, "filch-timers");
     let line = running.to_string();
@@ -135,10 +135,10 @@ fn a_call_that_does_not_return_keeps_nobody() {
     drop(timers);
 
     let dropped = Timers::new().unwrap();
-    set_stuck(&dropped);
+    let second = set_stuck(&dropped);
     drop(dropped);
     // They return late, and without harm.
-    for (release, ended) in releases {
+    for (release, ended) in [first, second] {
         release.send(()).unwrap();
         assert_eq!(ended.recv(), Ok(7));
     }
@@ -147,17 +147,7 @@ fn a_call_that_does_not_return_keeps_nobody() {
 #[test]
 fn a_shutdown_with_patience_waits_for_what_returns() {
     let timers = Timers::new().unwrap();
-    let (begin, begun) = mpsc::channel();
-    let (release, gate) = mpsc::channel::<()>();
-    let (end, ended) = mpsc::channel();
-    timers
-        .call_after(Duration::ZERO, move || {
-            begin.send(()).unwrap();
-            gate.recv().unwrap();
-            end.send(7).unwrap();
-        })
-        .unwrap();
-    begun.recv().unwrap();
+    let (release, ended) = set_stuck(&timers);
     let releasing = std::thread::spawn(move || release.send(()).unwrap());
     assert_eq!(timers.shutdown_timeout(Duration::MAX), Ok(()));
     assert_eq!(ended.try_recv(), Ok(7));

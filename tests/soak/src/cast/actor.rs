@@ -170,10 +170,6 @@ impl Actor {
     fn ask(&mut self, out: &mut StepOutput<Soak>) {
         for _ in 0..self.random.within(1, 3) {
             let (way, expected) = self.draw_way();
-            let expected = match self.world.has_handler {
-                true => expected,
-                false => Expected::NoHandler,
-            };
             self.yield_one(out, way, expected);
         }
         if self.random.percent(70) {
@@ -187,6 +183,10 @@ impl Actor {
             reply_bomb: self.role.faults == Faults::Hostile && self.random.percent(5),
             world: Arc::clone(&self.world),
             _token: Token::new(Kind::Command),
+        };
+        let expected = match self.world.has_handler {
+            true => expected,
+            false => Expected::NoHandler,
         };
         note(Happening::Asked);
         out.yield_command(self.life.asks(expected), errand);
@@ -271,11 +271,7 @@ impl Process<Soak> for Actor {
             complain(format!("{life} is stepped by a version that does not live"));
         }
         for _ in 0..std::mem::take(&mut self.role.asks) {
-            let expected = match world.has_handler {
-                true => Expected::Reply,
-                false => Expected::NoHandler,
-            };
-            self.yield_one(out, Way::Answer, expected);
+            self.yield_one(out, Way::Answer, Expected::Reply);
         }
         let mut next = self.read(events);
         if next == Next::Rest && self.role.is_brief {

@@ -79,10 +79,8 @@ fn one_that_is_told_to_end_is_not_shown_to_wait_on() {
 fn a_report_counts_the_tasks_that_wait_for_a_scheduler() {
     let engine = engine();
     here(&engine, |local| {
-        local
-            .handle()
-            .add(Worker::new("worker").on(|_: &Ping| {}))
-            .unwrap();
+        let worker = Worker::new("worker").on(|_: &Ping| {});
+        local.handle().add(worker).unwrap();
         local.poll();
         (0..3).for_each(|number| {
             engine.broadcast(Ping(number));
