@@ -129,10 +129,8 @@ fn race<'a>(all: &[Move<'a>]) -> (Memory, Vec<Move<'a>>) {
     let (alone, later) = all.split_at(first.unwrap_or_default());
     let (made, mut moves): (Vec<_>, Vec<_>) =
         later.iter().partition(|(step, _)| step.operation == "new");
-    let users: BTreeSet<_> = moves
-        .iter()
-        .map(|(step, thread)| (step.word, *thread))
-        .collect();
+    let user = |(step, thread): &Move<'_>| (step.word, *thread);
+    let users: BTreeSet<_> = moves.iter().map(user).collect();
     let last = all.last().map_or(0, |(step, _)| step.word);
     let is_shared = |word| users.range((word, 0)..(word + 1, 0)).count() > 1;
     moves.retain(|(step, _)| [0, last].contains(&step.word) || is_shared(step.word));
@@ -190,15 +188,11 @@ fn fold(lines: &mut Vec<Vec<String>>) {
         };
         let more = |length: usize| {
             let is_turn = |turn| (first..first + length).all(|row| is_like(row, row + turn));
-            (1..)
-                .map(|turn| turn * length)
-                .take_while(|turn| is_turn(*turn))
-                .count()
+            (1..).take_while(|turn| is_turn(turn * length)).count()
         };
         let lengths = (1..=8).filter(|length| first + length <= lines.len()).rev();
-        let length = lengths
-            .max_by_key(|length| length * more(*length))
-            .unwrap_or(1);
+        let longest = lengths.max_by_key(|length| length * more(*length));
+        let length = longest.unwrap_or(1);
         let more = more(length);
         for row in first..first + length * more.min(1) {
             let last = lines[row + length * more][0].clone();

@@ -44,10 +44,8 @@ impl Replay {
         if !self.seen.insert((left, memory.clone())) {
             return Some(false);
         }
-        let next = self
-            .left
-            .iter()
-            .filter_map(|(thread, left)| Some((*thread, *left.last()?)));
+        let next = self.left.iter();
+        let next = next.filter_map(|(thread, left)| Some((*thread, *left.last()?)));
         let mut next: Vec<_> = next.collect();
         next.sort_by_key(|(thread, (step, _))| (*thread != last, *step));
         for (thread, (step, effect)) in next {

@@ -63,18 +63,15 @@ impl Sources {
         let end = above.iter().rposition(is_note).map_or(0, |last| last + 1);
         let code = above[..end].iter().rposition(|line| !is_note(line));
         let note = above[code.map_or(0, |code| code + 1)..end].iter();
-        let words: Vec<_> = note
-            .map(|line| line.trim_start_matches(['/', ' ']))
-            .collect();
-        words.join("\n")
+        let words = note.map(|line| line.trim_start_matches(['/', ' ']));
+        words.collect::<Vec<_>>().join("\n")
     }
 }
 
 fn identifier(text: &str) -> &str {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    text.split(|letter| !is_part(letter))
-        .next()
-        .unwrap_or_default()
+    let mut parts = text.split(|letter| !is_part(letter));
+    parts.next().unwrap_or_default()
 }
 
 /// The name before the colon of a field, or before the `=` of a variable.

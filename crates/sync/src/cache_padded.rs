@@ -19,11 +19,6 @@ impl<T> CachePadded<T> {
     pub const fn new(value: T) -> Self {
         Self { value }
     }
-
-    /// Gives the value back.
-    pub fn into_inner(self) -> T {
-        self.value
-    }
 }
 
 impl<T> Deref for CachePadded<T> {
@@ -55,6 +50,6 @@ mod tests {
         let pair = [CachePadded::new(1_u8), CachePadded::new(2_u8)];
         let distance = (&raw const *pair[1]).addr() - (&raw const *pair[0]).addr();
         assert_eq!(distance, 128);
-        assert_eq!(pair[0].into_inner() + *pair[1], 3);
+        assert_eq!(*pair[0] + *pair[1], 3);
     }
 }

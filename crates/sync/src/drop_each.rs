@@ -57,20 +57,13 @@ fn each<T>(mut next: impl FnMut() -> Option<T>) {
 fn each<T>(next: impl FnMut() -> Option<T>) {
     struct Rest<F: FnMut() -> Option<T>, T>(F);
 
-    impl<F: FnMut() -> Option<T>, T> Rest<F, T> {
-        fn drop_all(&mut self) {
-            while let Some(value) = (self.0)() {
-                drop(value);
-            }
-        }
-    }
-
     // After a panic it drops the others; else there are none.
     impl<F: FnMut() -> Option<T>, T> Drop for Rest<F, T> {
         fn drop(&mut self) {
-            self.drop_all();
+            while (self.0)().is_some() {}
         }
     }
 
-    Rest(next).drop_all();
+    let mut rest = Rest(next);
+    while (rest.0)().is_some() {}
 }

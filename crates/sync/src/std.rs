@@ -64,19 +64,16 @@ pub fn wait_until<'a, T>(
 ) -> (MutexGuard<'a, T>, bool) {
     let Some(deadline) = deadline else {
         let woken = condvar.wait(guard);
-        return (
-            woken.unwrap_or_else(std::sync::PoisonError::into_inner),
-            false,
-        );
+        let guard = woken.unwrap_or_else(std::sync::PoisonError::into_inner);
+        return (guard, false);
     };
     let left = deadline.saturating_duration_since(std::time::Instant::now());
     if left.is_zero() {
         // Not worth a system call, which would sleep for its timer's slack at least.
         return (guard, true);
     }
-    let (guard, _) = condvar
-        .wait_timeout(guard, left)
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let woken = condvar.wait_timeout(guard, left);
+    let (guard, _) = woken.unwrap_or_else(std::sync::PoisonError::into_inner);
     // Read the clock again: the wait may have ended spuriously just before its time.
     (guard, std::time::Instant::now() >= deadline)
 }

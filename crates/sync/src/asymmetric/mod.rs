@@ -42,25 +42,19 @@ pub fn light() {
     compiler_fence(Ordering::SeqCst);
 }
 
+/// Returns false: without a system there are no heavy fences.
 #[cfg(not(feature = "std"))]
-mod absent {
-    use super::Refused;
-
-    /// Returns false: without a system there are no heavy fences.
-    #[inline]
-    pub fn is_available() -> bool {
-        false
-    }
-
-    /// Refuses: there are no heavy fences.
-    ///
-    /// # Errors
-    ///
-    /// [`Refused::ForGood`].
-    pub fn heavy() -> Result<(), Refused> {
-        Err(Refused::ForGood)
-    }
+#[inline]
+pub fn is_available() -> bool {
+    false
 }
 
+/// Refuses: there are no heavy fences.
+///
+/// # Errors
+///
+/// [`Refused::ForGood`].
 #[cfg(not(feature = "std"))]
-pub use absent::{heavy, is_available};
+pub fn heavy() -> Result<(), Refused> {
+    Err(Refused::ForGood)
+}

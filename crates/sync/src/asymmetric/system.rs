@@ -12,10 +12,7 @@
 
 pub(super) use imp::{fence_all, register};
 
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(not(windows))]
 mod imp {
     /// `MEMBARRIER_CMD_PRIVATE_EXPEDITED`.
     const FENCE: usize = 1 << 3;
@@ -32,7 +29,7 @@ mod imp {
         membarrier(FENCE) == 0
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     fn membarrier(command: usize) -> isize {
         let result: isize;
         // SAFETY: a system call that touches no memory of the caller; the kernel changes no other
@@ -52,7 +49,7 @@ mod imp {
         result
     }
 
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
     fn membarrier(command: usize) -> isize {
         let result: isize;
         // SAFETY: as on x86-64.
@@ -67,6 +64,15 @@ mod imp {
             );
         }
         result
+    }
+
+    /// Fails: no other system has this call.
+    #[cfg(not(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )))]
+    fn membarrier(_: usize) -> isize {
+        -1
     }
 }
 
@@ -87,24 +93,5 @@ mod imp {
         // SAFETY: it takes nothing, returns nothing and cannot fail.
         unsafe { FlushProcessWriteBuffers() };
         true
-    }
-}
-
-#[cfg(not(any(
-    all(
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    ),
-    windows
-)))]
-mod imp {
-    /// Fails: this system has no such call.
-    pub(crate) fn register() -> bool {
-        false
-    }
-
-    /// Fails: this system has no such call.
-    pub(crate) fn fence_all() -> bool {
-        false
     }
 }
