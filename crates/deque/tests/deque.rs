@@ -21,7 +21,7 @@ fn a6_the_owner_is_last_in_first_out_and_thieves_are_first_in_first_out() {
 #[test]
 fn stolen_keeps_its_order_across_the_end_of_either_ring() {
     let starts = (0..16).flat_map(|from| (0..8).map(move |to| (from, to)));
-    for (from, to) in starts {
+    for (from, to) in starts.step_by(if cfg!(miri) { 7 } else { 1 }) {
         for count in 1..=16_u32 {
             let victim = Worker::starting_at(32, from, false);
             let thief = Worker::starting_at(8, to, false);

@@ -45,7 +45,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (which.clone(), which, 1..20_usize)
             .prop_map(|(from, to, limit)| Step::StealHalf { from, to, limit }),
     ];
-    prop::collection::vec(step, 0..300)
+    prop::collection::vec(step, 0..if cfg!(miri) { 30 } else { 300 })
 }
 
 struct Pair {

@@ -201,7 +201,7 @@ fn a10_eight_producers() {
 /// another, and each is delivered or handed back.
 #[test]
 fn no_event_outlives_its_life() {
-    const LIVES: u32 = 300;
+    const LIVES: u32 = if cfg!(miri) { 5 } else { 300 };
     let (sender, mut receiver) = channel();
     let current = Mutex::new(sender);
     let accepted = AtomicUsize::new(0);
@@ -258,7 +258,7 @@ fn no_event_outlives_its_life() {
 /// back.
 #[test]
 fn closing_under_fire() {
-    for round in 0..50 {
+    for round in (0..50).step_by(if cfg!(miri) { 10 } else { 1 }) {
         let token = Arc::new(());
         let (sender, mut receiver) = channel();
         let producers: Vec<_> = (0..4)

@@ -55,6 +55,11 @@ fn blocks_of_channel<T: Copy + Send>(event: T, count: usize) -> usize {
     allocations() - before
 }
 
+/// Of what is repeated where blocks are reused.
+const ROUNDS: u64 = if cfg!(miri) { 20 } else { 1000 };
+/// Of each thread of a burst.
+const BURST: u64 = if cfg!(miri) { 200 } else { 10_000 };
+
 #[test]
 fn memory() {
     // The harness has a channel, which std aligns like this on 32-bit Arm.
@@ -67,12 +72,12 @@ fn memory() {
     assert_eq!(unsafe { queue.drain(drop) }, 0);
     assert_eq!(allocations(), before, "an idle queue owns no block");
 
-    for round in 0..1000 {
+    for round in 0..ROUNDS {
         queue.push(Event([round; 4])).unwrap();
         // SAFETY: one thread.
         assert_eq!(unsafe { queue.pop() }, Some(Event([round; 4])));
     }
-    for round in 0..1000 {
+    for round in 0..ROUNDS {
         for event in 0..=round % 2 {
             queue.push(Event([event; 4])).unwrap();
         }
@@ -85,7 +90,7 @@ fn memory() {
         "a short queue lives in one block, of one slot or of three"
     );
 
-    for _ in 0..1000 {
+    for _ in 0..ROUNDS {
         for event in 0..100 {
             queue.push(Event([event; 4])).unwrap();
             if event % 10 == 9 {
@@ -125,7 +130,7 @@ fn memory() {
     let before = allocations();
     let queue = EventQueue::<Event>::new();
     for (waiting, blocks) in [(1, 1), (2, 2), (3, 2)] {
-        for _ in 0..1000 {
+        for _ in 0..ROUNDS {
             for event in 0..waiting {
                 queue.push(Event([event; 4])).unwrap();
             }
@@ -144,7 +149,7 @@ fn memory() {
     let queue = EventQueue::<Event>::new();
     for _ in 0..3 {
         let before = allocations();
-        for event in 0..1000 {
+        for event in 0..ROUNDS {
             queue.push(Event([event; 4])).unwrap();
             // SAFETY: one thread.
             assert_eq!(unsafe { queue.pop() }, Some(Event([event; 4])));
@@ -176,9 +181,9 @@ fn memory() {
     thread::scope(|scope| {
         let mut drained = 0;
         for _ in 0..4 {
-            scope.spawn(|| (0..10_000).for_each(|event| queue.push(Event([event; 4])).unwrap()));
+            scope.spawn(|| (0..BURST).for_each(|event| queue.push(Event([event; 4])).unwrap()));
         }
-        while drained < 40_000 {
+        while drained < 4 * BURST as usize {
             // SAFETY: this thread alone consumes.
             drained += unsafe { queue.drain(drop) };
         }

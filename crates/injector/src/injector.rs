@@ -254,6 +254,8 @@ mod tests {
 
     use super::{Backoff, Injector, MAX_BLOCKS, MAX_SLOTS, Position};
 
+    const ROUNDS: u32 = if cfg!(miri) { 50 } else { 1000 };
+
     proptest! {
         #[test]
         fn positions_survive_packing(
@@ -277,7 +279,7 @@ mod tests {
     fn a_queue_that_stays_short_lives_on_three_blocks() {
         let queue = Injector::<u32, 3>::with_blocks();
         queue.push(0);
-        for number in 1..1000 {
+        for number in 1..ROUNDS {
             queue.push(number);
             assert_eq!(queue.pop(), Some(number - 1));
         }
@@ -312,7 +314,7 @@ mod tests {
         }
         for consumer_is_first in [false, true] {
             let queue = Injector::<u32, 3>::with_backoff(0);
-            for _ in 0..1000 {
+            for _ in 0..ROUNDS {
                 queue.push_batch(Boastful(short_batch(&queue, consumer_is_first)));
                 if !consumer_is_first {
                     assert_eq!((queue.pop(), queue.pop()), (Some(0), None));

@@ -53,7 +53,7 @@ mod tests {
         /// Pushes, takes and marks in any order, beside plain numbers.
         #[test]
         fn a_mark_is_past_when_as_many_are_taken_as_were_pushed(
-            steps in prop::collection::vec(0..3, 0..300),
+            steps in prop::collection::vec(0..3, 0..if cfg!(miri) { 30 } else { 300 }),
         ) {
             let queue = Injector::<u32, 3>::with_blocks();
             let (mut pushed, mut taken, mut marks) = (0, 0, Vec::new());

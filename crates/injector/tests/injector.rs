@@ -122,12 +122,15 @@ fn items_without_size_are_counted() {
     assert_eq!(std::iter::from_fn(|| queue.pop()).count(), 10);
 }
 
+/// Of a script.
+const MOST_STEPS: usize = if cfg!(miri) { 30 } else { 300 };
+
 proptest! {
     /// Compares with a `VecDeque`: the same items in the same order, the same length, `None`
     /// exactly when empty. A batch is a prefix of the queue, empty only if the queue is, and at
     /// most as long as asked for. Pushes come in runs, in one call or in one each.
     #[test]
-    fn behaves_like_a_deque(script in prop::collection::vec((0_usize..5, 0..3), 0..300)) {
+    fn behaves_like_a_deque(script in prop::collection::vec((0_usize..5, 0..3), 0..MOST_STEPS)) {
         let queue = Short::with_blocks();
         let mut model = VecDeque::new();
         for (number, step) in script.into_iter().enumerate() {

@@ -81,10 +81,15 @@ pub(crate) fn add_stage(sanitizer: Sanitizer, stages: &mut Stages) -> Result<()>
 
 /// Adds a stage for each primitive, whose tests know `cfg(miri)`; one has three million steps.
 fn add_miri(stages: &mut Stages) -> Result<()> {
+    let has_miri = of_toolchain("nightly", "cargo").is_some_and(|mut probe| {
+        let output = probe.args(["miri", "--version"]).output();
+        output.is_ok_and(|output| output.status.success())
+    });
     for package in lint::primitives()? {
         let name = format!("Miri, {package}");
-        let Some(mut command) = of_toolchain("nightly", "cargo") else {
-            stages.skip(&name, "nightly toolchain");
+        let cargo = of_toolchain("nightly", "cargo").filter(|_| has_miri);
+        let Some(mut command) = cargo else {
+            stages.skip(&name, "Miri of a nightly toolchain");
             continue;
         };
         command.env("CARGO_TARGET_DIR", target_directory("miri"));

@@ -118,16 +118,16 @@ fn is_named(row: &str, method: &str) -> bool {
 fn a8_the_edges_are_those_of_the_table() {
     let rows = table("| from | pending | method | to | answer |");
     let mut used = BTreeSet::new();
-    for word in reachable().into_iter().map(Snapshot::from_bits) {
-        for method in METHODS {
-            let matching: Vec<_> = rows
+    let words = reachable();
+    for method in METHODS {
+        let of_method = |row: &[&str]| is_named(row[2].trim_matches('`'), method);
+        let rows = rows.iter().enumerate();
+        let named: Vec<_> = rows.filter(|(_, row)| of_method(row)).collect();
+        for word in words.iter().copied().map(Snapshot::from_bits) {
+            let from = format!("{:?}", word.state());
+            let matching: Vec<_> = named
                 .iter()
-                .enumerate()
-                .filter(|(_, row)| {
-                    row[0] == format!("{:?}", word.state())
-                        && is_named(row[2].trim_matches('`'), method)
-                        && meets(word, row[1])
-                })
+                .filter(|(_, row)| row[0] == from && meets(word, row[1]))
                 .collect();
             assert!(matching.len() <= 1, "two rows for {method} from {word:?}");
             let expected = matching.first().map(|(index, row)| {

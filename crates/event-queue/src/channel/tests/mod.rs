@@ -63,7 +63,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         2 => Just(Call::Reopen),
         1 => Just(Call::Shrink),
     ];
-    prop::collection::vec(call, 0..80)
+    prop::collection::vec(call, 0..if cfg!(miri) { 30 } else { 80 })
 }
 
 /// Slots of the first block, and of the largest ones.
@@ -362,7 +362,7 @@ impl Queue {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 512 }))]
     #[test]
     fn stalled_pushes_change_nothing_for_others(
         sizes in sizes(),
