@@ -19,7 +19,7 @@ mod imp {
     /// `MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED`.
     const REGISTER: usize = 1 << 4;
 
-    /// Asks for the right to [`fence_all`]; returns whether it is granted. Miri has no system calls.
+    /// Asks for the right to [`fence_all`]; returns whether it is granted: not by Miri.
     pub(crate) fn register() -> bool {
         !cfg!(miri) && membarrier(REGISTER) == 0
     }
