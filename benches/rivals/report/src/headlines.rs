@@ -19,7 +19,6 @@ deque: owner and thief | deque | bursts + thief | filch-deque shared
 event queue: 4 producers, one by one | event-queue | 4 → 1, one by one | filch-event-queue
 event queue: bursts of 64 | event-queue | 64 pushes, one drain, one thread | filch-event-queue
 injector: one thread | injector | push + batch take, 1 thread | filch-injector
-injector: 2 + 2 threads | injector | 2 producers, 2 consumers | filch-injector
 parker: ping-pong on two cores | parker | ping-pong, two cores | filch-parker + spinner
 three locks for reading | data-cell | lock three for reading, one thread | filch LockSet
 pool: 100 000 tasks from outside | processors | inject 100k, wait for all | filch-processors, boxed

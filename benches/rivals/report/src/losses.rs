@@ -63,39 +63,34 @@ fn lost(scenario: &Scenario) -> Vec<Loss<'_>> {
     others.into_iter().map(alone).collect()
 }
 
-/// Those of a group that have a reason in common share a line, at the worst one's place. A rival is
-/// named where it is another than before.
+/// Those of a group that have a reason in common are one line: the worst, and the number of others.
 fn lines(lost: &[Loss<'_>], reasons: &Reasons) -> String {
-    let mut lines: Vec<([&str; 2], &str, String)> = Vec::new();
+    let mut lines: Vec<([&str; 2], &Loss<'_>, usize)> = Vec::new();
     for loss in lost {
-        let ratio = &loss.ratio;
-        let common = [&*ratio.scenario.group, reasons.of(ratio).unwrap_or(UNKNOWN)];
-        let at = lines.iter().position(|line| line.0 == common);
-        let at = at.unwrap_or_else(|| {
-            lines.push((common, "", String::new()));
-            lines.len() - 1
-        });
-        let (_, rival, rows) = &mut lines[at];
-        if !rows.is_empty() {
-            rows.push_str("; ");
-        }
-        if !loss.by_the_best {
-            let _ = write!(rows, "{}: ", ratio.ours.name);
-        }
-        let scenario = name(&ratio.scenario.scenario);
-        let _ = write!(rows, "*{scenario}* **{}**", Short(ratio.ratio.median));
-        if *rival != ratio.rival.name {
-            *rival = &ratio.rival.name;
-            let _ = write!(rows, " {}", name(rival));
-        }
-        for other in &loss.others {
-            let median = Short(other.ratio.median);
-            let _ = write!(rows, " ({} {median})", other.ours.name);
+        let reason = reasons.of(&loss.ratio).unwrap_or(UNKNOWN);
+        let common = [&*loss.ratio.scenario.group, reason];
+        match lines.iter_mut().find(|line| line.0 == common) {
+            Some((_, _, more)) => *more += 1,
+            None => lines.push((common, loss, 0)),
         }
     }
     let mut text = String::new();
-    for ([group, reason], _, rows) in lines {
-        text.push_str(&wrapped(&format!("- **{group}**: {rows}. {reason}")));
+    for ([group, reason], loss, more) in lines {
+        let ratio = &loss.ratio;
+        let mut row = format!("- **{group}**: ");
+        if !loss.by_the_best {
+            let _ = write!(row, "{}: ", ratio.ours.name);
+        }
+        let (scenario, rival) = (&ratio.scenario.scenario, &ratio.rival.name);
+        let (scenario, rival, by) = (name(scenario), name(rival), Short(ratio.ratio.median));
+        let _ = write!(row, "*{scenario}* **{by}** {rival}");
+        for other in &loss.others {
+            let _ = write!(row, " ({} {})", other.ours.name, Short(other.ratio.median));
+        }
+        if more > 0 {
+            let _ = write!(row, ", and {more} more");
+        }
+        text.push_str(&wrapped(&format!("{row}. {reason}")));
     }
     text
 }
@@ -148,7 +143,7 @@ mod tests {
         run.results[3].scenario = "lost as well".into();
         run.results[3].contenders[0].figures = around(12.0);
         let list = list(&run, &Reasons::default());
-        let line = "*lost as well* **2.00** best; *lost* **1.50**. No reason";
+        let line = "*lost as well* **2.00** best, and 1 more. No reason";
         assert!(list.contains(line) && list.lines().count() == 1, "{list}");
     }
 
