@@ -89,7 +89,7 @@ impl Bound {
         let mut bounds = match asked.as_deref() {
             None | Some("quicker") => self.quick(fewest, LONG),
             Some("quick") => self.quick(QUICK_PREEMPTIONS.start, LONG),
-            Some("most") => self.quick(QUICK_PREEMPTIONS.start, LONGER),
+            Some("most") => self.quick(fewest, LONGER),
             Some("own") => vec![self],
             Some("full") => vec![Self {
                 preemptions: None,
