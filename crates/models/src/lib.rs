@@ -29,7 +29,7 @@ pub use threads::{beside, beside_both, tell};
 const LONG: u64 = 10_000;
 
 /// The same, for who waits longer.
-const LONGER: u64 = 100_000;
+const LONGER: u64 = 30_000;
 
 /// The preemptions that a long model is granted before its own bound: most bugs need two at most.
 const QUICK_PREEMPTIONS: Range<usize> = 2..5;
