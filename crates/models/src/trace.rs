@@ -28,7 +28,7 @@ thread_local! {
 }
 
 /// Notes that execution `number` begins, so that its first panic can name and show it: a process
-/// that a drop aborts has no later chance.
+/// that aborts has no later chance.
 pub(crate) fn begin(number: u64) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,7 +1,7 @@
 //! Markdown: what is lost, and why.
 //!
-//! A user picks one of ours. So what even the best of ours loses comes first, a row for each
-//! scenario; and then what one of ours loses where another one does not: the wrong choice there, or
+//! A user picks one of ours. So what even the best of ours loses comes first, a line for each
+//! reason; and then what one of ours loses where another one does not: the wrong choice there, or
 //! a service that the other one has not.
 
 use std::fmt::Write as _;
